@@ -1,0 +1,93 @@
+"""`fourcells run` and `fourcells grade`."""
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.cli import options
+from schemas.plan import Until
+
+if TYPE_CHECKING:
+    from tasks.prepare import Request
+
+
+def run(
+    workspace: options.Workspace = None,
+    setup: options.Setups = None,
+    judge: options.JudgeName = "offline",
+    question: options.Questions = None,
+    until: Annotated[Until, typer.Option(help="The last stage to run.")] = "attribute",
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    skip_unresolved: Annotated[
+        bool,
+        typer.Option("--skip-unresolved", help="Go on when gold is not found, and count those questions apart."),
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try rows again that failed in three runs.")
+    ] = False,
+) -> None:
+    """Take every question through all stages; rows that exist are reused."""
+    # Imported here: --help has to be quick.
+    from tasks.prepare import Request
+    from tasks.workspace.folder import find_workspace
+
+    _walk(
+        Request(
+            workspace=find_workspace(workspace),
+            setups=tuple(setup or ()),
+            judge=judge,
+            questions=tuple(question or ()),
+            until=until,
+            skip_unresolved=skip_unresolved,
+            retry_failed=retry_failed,
+        ),
+        as_json=as_json,
+    )
+
+
+def grade(
+    workspace: options.Workspace = None,
+    setup: options.Setups = None,
+    judge: options.JudgeName = "offline",
+    question: options.Questions = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+) -> None:
+    """Judge answers that exist; none is retrieved or written anew."""
+    from tasks.prepare import Request
+    from tasks.workspace.folder import find_workspace
+
+    _walk(
+        Request(
+            workspace=find_workspace(workspace),
+            setups=tuple(setup or ()),
+            judge=judge,
+            questions=tuple(question or ()),
+            grade_only=True,
+        ),
+        as_json=as_json,
+    )
+
+
+def _walk(request: "Request", *, as_json: bool) -> None:
+    from flows.cli.progress import shown_progress
+    from flows.here import run_here
+    from tasks.compare import compare
+    from tasks.prepare import prepare
+    from tasks.report import report_tables, summarize
+    from tasks.tables import print_tables
+
+    plan = prepare(request)
+    with shown_progress(plan) as progress:
+        record = run_here(plan, progress)
+    comparison = compare(request.workspace, run_id=plan.run_id)
+    if as_json:
+        sys.stdout.write(json.dumps(summarize(comparison), ensure_ascii=False, indent=1) + "\n")
+    else:
+        from flows.cli.terminal import console
+
+        print_tables(console(), report_tables(comparison, title=f"Run {plan.run_id}"))
+    if record.n_failed:
+        sys.stderr.write(f"fourcells: {record.n_failed} rows failed; run again to try them, see the ledger\n")
+        raise typer.Exit(3)

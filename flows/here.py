@@ -1,0 +1,56 @@
+"""The order walked in this process, without a server."""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from flows.order import STAGES, walk
+from schemas.errors import StoreDamagedError
+from schemas.plan import Plan, StageCount
+from tasks.close import close
+from tasks.run import open_run
+from tasks.store.runs import RunRecord
+
+log = logging.getLogger("fourcells.run")
+
+# A part that turns out to be damaged is put aside, and the walk begins anew with everything else reused.
+_WALKS: Final = 3
+
+
+def run_here(plan: Plan, progress: Callable[[StageCount], None]) -> RunRecord:
+    """Walk a plan, and write how it ended whatever happens.
+
+    Args:
+        plan: What was asked.
+        progress: Called after each shard.
+
+    Raises:
+        StoreDamagedError: When the store turns out damaged again and again.
+        KeyboardInterrupt: After everything that was computed has been saved.
+    """
+    counts: list[StageCount] = []
+
+    # What has to come before has ended: this call returns when its stage has.
+    def call(name: str, args: tuple[object, ...], _after: Sequence[StageCount]) -> StageCount:
+        count = STAGES[name](*args)
+        counts.append(count)
+        progress(count)
+        return count
+
+    try:
+        for attempt in range(1, _WALKS + 1):
+            try:
+                walk(plan, open_run(plan.workspace, plan.run_id).shards, call)
+                break
+            except StoreDamagedError as error:
+                if attempt == _WALKS:
+                    raise
+                log.warning("%s Going through the stages again.", error)
+                counts.clear()
+    except KeyboardInterrupt:
+        close(plan, counts, ended="interrupted")
+        raise
+    except BaseException:
+        close(plan, counts, ended="stopped")
+        raise
+    return close(plan, counts, ended="done")

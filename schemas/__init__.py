@@ -1,0 +1,1 @@
+"""What passes between stages: records, configuration, errors. Imports nothing of ours."""

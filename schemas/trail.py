@@ -1,0 +1,56 @@
+"""What became of each stage of one (setup, question): the row a shard hands from stage to stage."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from schemas.state import State
+
+
+class Step(BaseModel):
+    """One record of one row: its state, its key, and whether this run computed it.
+
+    Attributes:
+        reason: Why it is not_applicable, or the kind of error.
+        message: The error's own words.
+        key: Key of the row; kept for failed ones too, so that attempts can be counted.
+        new: True when this run computed the row or tried to, False when it was reused or given up without
+            trying, None when there was nothing to try.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    state: State | None = None
+    reason: str | None = None
+    message: str | None = None
+    key: str | None = None
+    new: bool | None = None
+
+    @property
+    def scored(self) -> bool:
+        """Whether there is a row to read."""
+        return self.state is State.SCORED
+
+
+class Trail(BaseModel):
+    """One row of a run's manifest. The digests are what later stages make their keys of."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    setup: str
+    question_id: str
+    question_key: str
+    ranking: Step = Field(default_factory=Step)
+    context: Step = Field(default_factory=Step)
+    answer: Step = Field(default_factory=Step)
+    reading: Step = Field(default_factory=Step)
+    grounding: Step = Field(default_factory=Step)
+    correctness: Step = Field(default_factory=Step)
+    cell: Step = Field(default_factory=Step)
+    passages_digest: str | None = None
+    context_tokens: int | None = None
+    answer_digest: str | None = None
+    no_answer: str | None = None
+    claims_digest: str | None = None
+    n_claims: int | None = None
+    label: str | None = None
+    paid_usd: float = 0.0
+    spent_s: float = 0.0

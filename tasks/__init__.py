@@ -1,0 +1,1 @@
+"""The stages, one per file, as plain functions; nothing here imports the engine."""

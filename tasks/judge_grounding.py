@@ -1,0 +1,113 @@
+"""Stage judge-grounding: a reader says what the answer claims, a judge holds each claim against the context."""
+
+from collections.abc import Sequence
+
+from schemas.answer import Reading
+from schemas.plan import Shard, StageCount
+from schemas.seats import Failure, GroundRequest, ReadRequest
+from schemas.state import Reason, State
+from schemas.trail import Trail
+from schemas.verdict import Grounding, JudgedClaim
+from tasks.models.table import judge_id, judge_key, open_judge, open_reader, reader_key
+from tasks.run import Run, open_run
+from tasks.stage import BLOCKED, Item, Making, Outcomes, Settled, counted, items_of, not_applicable, settle
+from tasks.store.keys import digest, key
+from tasks.store.rows import Row
+from tasks.text.quotes import VerdictsDoNotMatchClaimsError, check_evidence
+
+
+def judge_grounding(shard: Shard) -> StageCount:
+    """Read a shard's answers and judge their claims; readings are shared by all judges."""
+    run = open_run(shard.workspace, shard.run_id)
+    trails = run.trails(shard)
+    items = items_of(run, shard, trails)
+    settle(run, items, _reading(run))
+    settle(run, items, _grounding(run))
+    run.folder.write_trails(shard, trails)
+    return counted("judge-grounding", shard, items, ["reading", "grounding"])
+
+
+def _reading(run: Run) -> Making:
+    reader = reader_key(run.plan.judge)
+
+    def key_of(item: Item) -> str | Settled:
+        trail = item.trail
+        if not trail.answer.scored:
+            return BLOCKED
+        if trail.no_answer:
+            return not_applicable(Reason.NO_ANSWER)
+        return key("reading", question=item.question.text, answer=trail.answer_digest, reader_key=reader, trial=0)
+
+    def compute(items: Sequence[Item]) -> Outcomes:
+        answers = run.store.rows("answer").fetch((item.trail.answer.key or "" for item in items), ["text"])
+        requests = [
+            ReadRequest(question=item.question.text, answer=answers[item.trail.answer.key or ""]["text"])
+            for item in items
+        ]
+        for position, reply in open_reader(run.plan.judge).read(requests):
+            yield position, reply if isinstance(reply, Failure) else _reading_row(reply, reader)
+
+    return Making("reading", key_of, compute, _carry)
+
+
+def _reading_row(reading: Reading, reader: str) -> Row:
+    return {
+        **reading.model_dump(),
+        "n_claims": len(reading.claims),
+        "claims_digest": digest([claim.text for claim in reading.claims]),
+        "judge_id": reader,
+        "cost_usd": 0.0,
+    }
+
+
+def _carry(trail: Trail, row: Row) -> None:
+    trail.claims_digest, trail.n_claims = row["claims_digest"], row["n_claims"]
+
+
+def _grounding(run: Run) -> Making:
+    judge = judge_key(run.plan.judge)
+
+    def key_of(item: Item) -> str | Settled:
+        trail = item.trail
+        if trail.reading.state is State.NOT_APPLICABLE:
+            return not_applicable(Reason.NO_ANSWER)
+        if trail.context.reason == Reason.PASSAGES_NOT_RECORDED:
+            return not_applicable(Reason.PASSAGES_NOT_RECORDED)
+        if not trail.reading.scored or not trail.context.scored:
+            return BLOCKED
+        return key(
+            "grounding",
+            question=item.question.text,
+            claims=trail.claims_digest,
+            passages=trail.passages_digest,
+            judge_key=judge,
+            trial=0,
+        )
+
+    def compute(items: Sequence[Item]) -> Outcomes:
+        readings = run.store.rows("reading").fetch((item.trail.reading.key or "" for item in items), ["claims"])
+        contexts = run.store.rows("context").fetch((item.trail.context.key or "" for item in items), ["passages"])
+        requests = [
+            GroundRequest(
+                question=item.question.text,
+                claims=tuple(claim["text"] for claim in readings[item.trail.reading.key or ""]["claims"]),
+                passages=tuple(run.texts.passages(contexts[item.trail.context.key or ""]["passages"])),
+            )
+            for item in items
+        ]
+        for position, reply in open_judge(run.plan.judge).judge_grounding(requests):
+            yield position, reply if isinstance(reply, Failure) else _checked(requests[position], reply, run)
+
+    return Making("grounding", key_of, compute)
+
+
+def _checked(request: GroundRequest, judged: Sequence[JudgedClaim], run: Run) -> Row | Failure:
+    try:
+        verdicts = check_evidence(request.claims, judged, request.passages)
+    except VerdictsDoNotMatchClaimsError as error:
+        return Failure(state=State.INVALID, kind=type(error).__name__, message=str(error))
+    return {
+        **Grounding(verdicts=verdicts).model_dump(),
+        "judge_id": judge_id(run.plan.judge),
+        "cost_usd": 0.0,
+    }

@@ -1,0 +1,374 @@
+"""The report: the numbers of a comparison as one document, and as tables a person reads."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from schemas.cell import Label
+from schemas.plan import StageCount
+from tasks.compare import Comparison
+from tasks.metrics import parse_metric
+from tasks.run import open_run
+from tasks.store.runs import RunRecord
+from tasks.tables import Column, Table
+from tasks.text.visible import one_line
+
+# Columns of the main table with their importance: 0 is never left out, the highest goes first.
+_MAIN: Final = (
+    ("correct_rate", 0),
+    ("supported_rate", 0),
+    ("recall@{t}t", 0),
+    ("covered_rate", 1),
+    ("abstained_rate", 2),
+    ("answers_with_unsupported", 3),
+    ("context_recall", 4),
+    ("missing_rate", 5),
+    ("contradicted_rate", 6),
+    ("recall@5", 7),
+    ("relevancy_rate", 8),
+    ("answer_words", 9),
+    ("claims", 10),
+    ("partly_rate", 11),
+)
+_FAILING: Final = tuple(label for label in Label if label is not Label.CORRECT)
+_STAGES: Final = (
+    "ranking",
+    "context",
+    "gold in context",
+    "answer",
+    "reading",
+    "grounding",
+    "correctness",
+    "cell",
+)
+_MOST_SHOWN: Final = 10
+
+
+def summarize(comparison: Comparison) -> dict[str, Any]:
+    """Everything as one JSON document; values are unrounded, undefined is null with n = 0."""
+    metrics = comparison.database.run("comparison")
+    cells = comparison.database.run("cells")
+    ledger = comparison.database.run("ledger")
+    newest = max(comparison.runs) if comparison.runs else None
+    grading = comparison.plan.grading
+    return {
+        "run_id": newest,
+        "workspace": comparison.plan.workspace,
+        "judge": comparison.plan.judge.name,
+        "offline_judge": comparison.plan.judge.judge.provider == "offline",
+        "grading": grading.model_dump(mode="json"),
+        "setups": {
+            pick.setup: {
+                "run_id": pick.run_id,
+                **_counts(comparison.runs[pick.run_id].counts, pick.setup),
+                "metrics": {
+                    row["metric"]: {"value": row["value"], "n": row["n"]} for row in metrics if row["place"] == place
+                },
+                "states": _states([row for row in ledger if row["place"] == place]),
+                "cells": _cells([row for row in cells if row["place"] == place]),
+                "cost_usd": 0.0,
+            }
+            for place, pick in enumerate(comparison.picks)
+        },
+        "notes": list(comparison.notes),
+    }
+
+
+def _counts(counts: Sequence[StageCount], setup: str) -> dict[str, dict[str, int]]:
+    mine = [count for count in counts if count.setup == setup]
+    return {
+        "computed": {count.stage: count.computed for count in mine},
+        "reused": {count.stage: count.reused for count in mine},
+        "failed": {count.stage: count.failed for count in mine},
+    }
+
+
+def _states(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for row in rows:
+        state = f"{row['state']}:{row['reason']}" if row["reason"] else row["state"]
+        found.setdefault(row["stage"], {})[state] = row["n"]
+    return found
+
+
+def _cells(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for row in rows:
+        found[row["label"]] += row["n"]
+    return dict(sorted(found.items(), key=lambda entry: list(Label).index(Label(entry[0]))))
+
+
+def report_tables(comparison: Comparison, *, title: str = "Setups compared") -> list[Table]:
+    """The whole report as tables, in reading order."""
+    summary = summarize(comparison)
+    tables = [_main_table(comparison, summary, title)]
+    if any(setup["cells"] for setup in summary["setups"].values()):
+        tables += [_cell_table(comparison), _threshold_table(comparison)]
+    tables.append(_ledger_table(summary))
+    comparison.database.run("claims")
+    unsupported = comparison.database.run("unsupported")
+    if unsupported:
+        more = len(unsupported) - _MOST_SHOWN
+        below = (f"{more} more: fourcells unsupported",) if more > 0 else ()
+        tables.append(unsupported_table(_spread(unsupported), below=below))
+    verdicts = comparison.database.run("verdicts_to_read")
+    if verdicts:
+        tables.append(_verdict_table(verdicts))
+    return tables
+
+
+def _spread(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The first rows of every setup in turn, so that none fills the list alone."""
+    turns: Counter[str] = Counter()
+    turned = []
+    for row in rows:
+        turned.append((turns[row["setup"]], row))
+        turns[row["setup"]] += 1
+    return [row for turn, row in sorted(turned, key=lambda pair: pair[0])][:_MOST_SHOWN]
+
+
+def numbers_table(summary: Mapping[str, Any]) -> Table:
+    """Every number in long form, unrounded: one row per setup and metric."""
+    return Table(
+        "Numbers",
+        (Column("setup", right=False), Column("metric", right=False), Column("value"), Column("n")),
+        tuple(
+            (name, metric, None if entry["value"] is None else repr(entry["value"]), str(entry["n"]))
+            for name, setup in summary["setups"].items()
+            for metric, entry in setup["metrics"].items()
+        ),
+    )
+
+
+def _main_table(comparison: Comparison, summary: Mapping[str, Any], title: str) -> Table:
+    budget = comparison.plan.grading.budget_tokens
+    wanted = [(name.format(t=budget), importance) for name, importance in _MAIN]
+    setups = summary["setups"]
+    known = [(name, importance) for name, importance in wanted if any(name in s["metrics"] for s in setups.values())]
+    rows = []
+    for name, setup in setups.items():
+        shown = [_shown(metric, setup["metrics"].get(metric, {}).get("value")) for metric, _ in known]
+        rows.append((name, *shown))
+    columns = [Column("setup", right=False)]
+    columns += [Column(parse_metric(name).heading, importance) for name, importance in known]
+    return Table(title, tuple(columns), tuple(rows), _under_main(comparison, summary, known))
+
+
+def _under_main(
+    comparison: Comparison, summary: Mapping[str, Any], known: Sequence[tuple[str, int]]
+) -> tuple[str, ...]:
+    lines = []
+    for name, setup in summary["setups"].items():
+        counts = {metric: setup["metrics"].get(metric, {}).get("n", 0) for metric, _ in known}
+        lines.append(
+            f"{name} counts: {counts.get('correct_rate', 0)} answerable questions judged, "
+            f"{counts.get('supported_rate', 0)} claims, {counts.get('covered_rate', 0)} points, "
+            f"{counts.get(f'recall@{comparison.plan.grading.budget_tokens}t', 0)} questions with a ranking and gold"
+        )
+    golds = comparison.database.run("gold")
+    lines.extend(
+        f"gold: {row['n_questions']} questions, rule {row['gold_rule']!r}, {row['mean_gold']:.1f} entries on average"
+        for row in golds
+    )
+    if _text_differs(comparison):
+        lines.append(
+            f"recall@k: same k, different amount of text; recall @{comparison.plan.grading.budget_tokens} tokens "
+            "compares these setups"
+        )
+    if summary["offline_judge"]:
+        lines.append("offline judge: for wiring, demos and a first look, not a verdict")
+    lines.extend(f"note: {note}" for note in comparison.notes)
+    return tuple(lines)
+
+
+def _text_differs(comparison: Comparison) -> bool:
+    """Whether k passages are different amounts of text in the setups compared."""
+    shapes = set()
+    for pick in comparison.picks:
+        setup = open_run(comparison.plan.workspace, pick.run_id).setup(pick.setup).setup
+        imported = setup.answers or ""
+        shapes.add((imported, setup.splitting.model_dump_json(), setup.context.k, setup.context.neighbours))
+    return len(shapes) > 1
+
+
+def _shown(metric: str, value: float | None) -> str | None:
+    if value is None:
+        return None
+    unit = parse_metric(metric).metric.unit
+    return f"{100 * value:.1f}%" if unit == "fraction" else f"{value:.0f}"
+
+
+def _cell_table(comparison: Comparison) -> Table:
+    rows = comparison.database.run("cells")
+    names = [pick.setup for pick in comparison.picks]
+    counts: Counter[tuple[str, str, str, int]] = Counter()
+    for row in rows:
+        counts[row["label"], row["owner"], row["reason"], row["place"]] += row["n"]
+    order = list(Label)
+    lines = sorted({entry[:3] for entry in counts}, key=lambda line: (order.index(Label(line[0])), line[1:]))
+    body = tuple(
+        (
+            f"{label}: {reason}" if reason else label,
+            owner,
+            *(str(counts[label, owner, reason, place] or "") for place in range(len(names))),
+        )
+        for label, owner, reason in lines
+    )
+    asked = [sum(n for entry, n in counts.items() if entry[3] == place) for place in range(len(names))]
+    return Table(
+        "Cells: every question in one, with its owner",
+        (
+            Column("cell", right=False),
+            Column("owner", right=False),
+            *(Column(name) for name in names),
+        ),
+        (*body, ("asked", None, *(str(n) for n in asked))),
+        tuple(_advice(name, [row for row in rows if row["place"] == place]) for place, name in enumerate(names)),
+    )
+
+
+def _advice(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    owners: Counter[str] = Counter()
+    for row in rows:
+        if row["owner"] != "nobody":
+            owners[row["owner"].split(",")[0]] += row["n"]
+    if not owners:
+        return f"{name}: no question failed that has an owner"
+    owner, n = min(owners.items(), key=lambda entry: (-entry[1], entry[0]))
+    return f"{name}: start with: {owner} ({n} of {owners.total()} failing questions)"
+
+
+def _threshold_table(comparison: Comparison) -> Table:
+    grading = comparison.plan.grading
+    rows = tuple(
+        (
+            row["setup"],
+            str(row["n_in_cells"]),
+            str(row["change_at_08"]),
+            str(row["change_at_10"]),
+            _shown("correct_rate", row["correct_rate_at_05"]),
+            _shown("correct_rate", row["correct_rate_at_10"]),
+        )
+        for row in comparison.database.run("thresholds")
+    )
+    return Table(
+        f"Thresholds: grounded at {grading.grounded_at}, correct at {grading.correct_at}; what others would say",
+        (
+            Column("setup", right=False),
+            Column("in the four cells"),
+            Column("change column at 0.8"),
+            Column("change column at 1.0"),
+            Column("correct at 0.5"),
+            Column("correct at 1.0"),
+        ),
+        rows,
+    )
+
+
+def _ledger_table(summary: Mapping[str, Any]) -> Table:
+    rows = []
+    plain = []
+    for name, setup in summary["setups"].items():
+        whole = []
+        for stage in _STAGES:
+            states = setup["states"].get(stage, {})
+            scored, asked = states.get("scored", 0), sum(states.values())
+            if scored == asked:
+                whole.append(stage)
+                continue
+            apart = {state.partition(":")[2]: n for state, n in states.items() if state.startswith("not_applicable")}
+            failed = {
+                state: n for state, n in states.items() if state != "scored" and not state.startswith("not_applicable")
+            }
+            rows.append((name, stage, str(asked), str(scored), _listed(apart), _listed(failed)))
+        asked = sum(setup["states"].get("context", {}).values())
+        plain.append(f"{name}: {asked} asked; all of them scored: {', '.join(whole) or 'nowhere'}")
+    return Table(
+        "Ledger: what became of every question at every stage",
+        (
+            Column("setup", right=False),
+            Column("stage", right=False),
+            Column("asked"),
+            Column("scored"),
+            Column("not applicable", right=False),
+            Column("failed", right=False),
+        ),
+        tuple(rows),
+        tuple(plain),
+    )
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {name}" for name, n in counts.items())
+
+
+def unsupported_table(rows: Sequence[Mapping[str, Any]], *, below: tuple[str, ...] = ()) -> Table:
+    """Claims without support in their context."""
+    return Table(
+        "Claims that their context does not support",
+        (
+            Column("setup", right=False),
+            Column("question", right=False),
+            Column("verdict", right=False),
+            Column("claim", right=False),
+        ),
+        tuple((row["setup"], row["question_id"], row["verdict"], one_line(row["claim"], most=300)) for row in rows),
+        below,
+        n_labels=3,
+    )
+
+
+def _verdict_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    return Table(
+        "Verdicts to read: a judge's word is data to inspect",
+        (
+            Column("setup", right=False),
+            Column("question", right=False),
+            Column("verdict", right=False),
+            Column("claim", right=False),
+            Column("evidence", right=False),
+        ),
+        tuple(
+            (
+                row["setup"],
+                row["question_id"],
+                row["verdict"],
+                one_line(row["claim"], most=300),
+                one_line(row["quote"] or "", most=300),
+            )
+            for row in rows
+        ),
+        n_labels=3,
+    )
+
+
+def runs_table(records: Sequence[RunRecord]) -> Table:
+    """The runs of a store."""
+    return Table(
+        "Runs",
+        (
+            Column("run", right=False),
+            Column("state", right=False),
+            Column("until", right=False, importance=3),
+            Column("judge", right=False),
+            Column("setups", right=False),
+            Column("questions"),
+            Column("failed"),
+            Column("started", right=False, importance=1),
+            Column("same inputs", right=False, importance=2),
+        ),
+        tuple(
+            (
+                record.run_id,
+                record.state,
+                record.until,
+                record.judge,
+                ", ".join(record.setups),
+                str(record.n_questions),
+                str(record.n_failed),
+                record.started_at,
+                record.inputs_id[:8],
+            )
+            for record in records
+        ),
+    )

@@ -1,0 +1,109 @@
+"""A run as its stages see it: plan, questions, store and texts, opened once per process."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Final
+
+from schemas.plan import Plan, PlannedDocument, PlannedSetup, Shard
+from schemas.question import AskedQuestion
+from schemas.saved import SavedAnswer
+from schemas.trail import Trail
+from tasks.store.runs import Attempts, RunFolder, failed_attempts, load_asked, load_plan
+from tasks.store.store import Store
+from tasks.store.texts import Texts
+from tasks.workspace.questions import read_saved_answers
+
+# A flow stays under a few hundred task runs (DESIGN.md), and a shard is worth its start.
+_SHARDS_PER_STAGE: Final = 40
+_LEAST_ROWS: Final = 50
+
+
+class Run:
+    """One run.
+
+    Args:
+        workspace: Its folder.
+        run_id: Of a plan that `prepare` wrote.
+    """
+
+    def __init__(self, workspace: Path, run_id: str) -> None:
+        self.workspace = workspace
+        self.store = Store(workspace / "store", run_id=run_id)
+        self.folder = RunFolder(self.store.runs_folder, run_id)
+        self.texts = Texts(self.store)
+        self._guard = threading.Lock()
+        self._attempts: dict[str, Mapping[str, Attempts]] = {}
+
+    @cached_property
+    def plan(self) -> Plan:
+        """What was asked."""
+        return load_plan(self.folder.folder)
+
+    @cached_property
+    def documents(self) -> dict[str, PlannedDocument]:
+        """Documents of the corpus, by id."""
+        return {document.document_id: document for document in self.plan.documents}
+
+    def setup(self, name: str) -> PlannedSetup:
+        """A setup of this run."""
+        return next(planned for planned in self.plan.setups if planned.setup.name == name)
+
+    def asked(self, shard: Shard) -> Sequence[AskedQuestion]:
+        """The shard's questions, in order."""
+        questions = load_asked(self.folder.folder)
+        positions = self.setup(shard.setup).asked
+        if positions is None:
+            return questions[shard.start : shard.stop]
+        return [questions[position] for position in positions[shard.start : shard.stop]]
+
+    def trails(self, shard: Shard) -> list[Trail]:
+        """What has become of the shard's questions so far."""
+        return self.folder.read_trails(shard)
+
+    def begin(self, shard: Shard) -> list[Trail]:
+        """The first rows of a shard: nothing has happened yet."""
+        return [
+            Trail(setup=shard.setup, question_id=question.question_id, question_key=question.question_key)
+            for question in self.asked(shard)
+        ]
+
+    def saved(self, setup: str) -> dict[str, SavedAnswer]:
+        """The saved answers of a setup, by question id."""
+        planned = self.setup(setup)
+        return _saved(self.workspace / "answers" / str(planned.setup.answers), planned.answers_digest or "")
+
+    def attempts(self, record: str) -> Mapping[str, Attempts]:
+        """Rows of a record that failed in earlier runs, by key."""
+        with self._guard:
+            if record not in self._attempts:
+                self._attempts[record] = failed_attempts(self.store.runs_folder, record, but_for=self.store.run_id)
+            return self._attempts[record]
+
+    def shards(self, setup: str) -> list[Shard]:
+        """Cut a setup's questions into shards."""
+        sizes = {p.setup.name: self.plan.n_questions if p.asked is None else len(p.asked) for p in self.plan.setups}
+        size = max(_LEAST_ROWS, -(-sum(sizes.values()) // _SHARDS_PER_STAGE))
+        return [
+            Shard(
+                workspace=str(self.workspace),
+                run_id=self.plan.run_id,
+                setup=setup,
+                number=number,
+                start=start,
+                stop=min(start + size, sizes[setup]),
+            )
+            for number, start in enumerate(range(0, sizes[setup], size))
+        ]
+
+
+@lru_cache(maxsize=2)
+def open_run(workspace: str, run_id: str) -> Run:
+    """Open a run; threads and stages of one process share it."""
+    return Run(Path(workspace), run_id)
+
+
+@lru_cache(maxsize=4)
+def _saved(path: Path, digest: str) -> dict[str, SavedAnswer]:  # noqa: ARG001 - the digest makes a changed file a new one
+    return read_saved_answers(path)

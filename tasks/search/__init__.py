@@ -1,0 +1,1 @@
+"""From documents to rankings: splitting, BM25, neighbours; dense retrieval and fusion will live here too."""

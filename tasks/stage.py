@@ -1,0 +1,191 @@
+"""The one way any stage reuses saved rows: keys of all inputs, rows stored, compute the missing, save as it goes."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from schemas.errors import FourcellsError
+from schemas.plan import Shard, StageCount
+from schemas.question import AskedQuestion
+from schemas.seats import Failure
+from schemas.state import FAILED, Reason, State
+from schemas.trail import Step, Trail
+from tasks.run import Run
+from tasks.store.rows import Row, Rows
+
+log = logging.getLogger("fourcells.stage")
+
+MAX_ATTEMPTS: Final = 3
+_SAVE_EVERY_S: Final = 3.0
+# What `fourcells grade` takes as it finds it.
+_NOT_GRADING: Final = frozenset({"ranking", "context", "answer"})
+_NOT_MADE: Final = Failure(state=State.BLOCKED, kind="NotAnswered", message="`fourcells run` has not made this row yet")
+_NO_REPLY: Final = Failure(state=State.ERRORED, kind="NoReply", message="the stage gave no result for this row")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question of a shard: what was asked, and what has become of it so far."""
+
+    question: AskedQuestion
+    trail: Trail
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A step that has no row to compute: not applicable, or blocked by an earlier stage."""
+
+    state: State
+    reason: str
+
+
+BLOCKED: Final = Settled(State.BLOCKED, "an earlier stage has no result")
+
+
+def not_applicable(reason: Reason) -> Settled:
+    """There is nothing to score, and why."""
+    return Settled(State.NOT_APPLICABLE, reason.value)
+
+
+Outcomes = Iterator[tuple[int, Row | Failure]]
+
+
+@dataclass(frozen=True)
+class Making:
+    """How one record is made.
+
+    Attributes:
+        record: A record of the store, and the step of the trail it fills.
+        key_of: The row's key, or why there is no row.
+        compute: Takes the items whose rows are missing and yields (position, row or failure) in any order;
+            rows come without their key.
+        carry: Copies what later keys are made of from a row's carried columns to the trail.
+        free: Taking over what somebody saved: done in `fourcells grade` too.
+    """
+
+    record: str
+    key_of: Callable[[Item], str | Settled]
+    compute: Callable[[Sequence[Item]], Outcomes]
+    carry: Callable[[Trail, Row], None] | None = None
+    free: bool = False
+
+
+def settle(run: Run, items: Sequence[Item], making: Making) -> None:
+    """Give every item of a shard its row: reused where the key is stored, computed where it is not.
+
+    Rows are saved every few seconds and when the stage is interrupted. A failure is written to the trail and
+    never becomes a row. Equal keys are computed once.
+    """
+    by_key: dict[str, list[Item]] = {}
+    for item in items:
+        found = making.key_of(item)
+        step = Step(key=found) if isinstance(found, str) else Step(state=found.state, reason=found.reason)
+        setattr(item.trail, making.record, step)
+        if isinstance(found, str):
+            by_key.setdefault(found, []).append(item)
+    rows = run.store.rows(making.record)
+    names = list(by_key)
+    saved = rows.carried(names)
+    missing = {name: by_key[name][0] for name, row in zip(names, saved, strict=True) if row is None}
+    given_up: dict[str, Failure] = {}
+    failures: dict[str, Failure] = {}
+    if missing:
+        given_up = _given_up(run, making, missing)
+        todo = {name: item for name, item in missing.items() if name not in given_up}
+        failures = _compute(rows, making, todo) if todo else {}
+        saved = rows.carried(names)
+    for name, row in zip(names, saved, strict=True):
+        tried = name in missing and name not in given_up
+        failure = given_up.get(name) or failures.get(name) or _NO_REPLY
+        for position, item in enumerate(by_key[name]):
+            step = getattr(item.trail, making.record)
+            # Equal keys are one row: it is new once.
+            step.new = tried and position == 0
+            if row is None:
+                step.state, step.reason, step.message = failure.state, failure.kind, failure.message
+                continue
+            step.state = State.SCORED
+            if making.carry is not None:
+                making.carry(item.trail, row)
+
+
+def _given_up(run: Run, making: Making, missing: Mapping[str, Item]) -> dict[str, Failure]:
+    """Rows that this run does not try: what grading takes as it finds it, and what failed too often."""
+    if run.plan.grade_only and not making.free and making.record in _NOT_GRADING:
+        return dict.fromkeys(missing, _NOT_MADE)
+    return _exhausted(run, making.record, missing)
+
+
+def _compute(rows: Rows, making: Making, todo: Mapping[str, Item]) -> dict[str, Failure]:
+    failures: dict[str, Failure] = {}
+    names = list(todo)
+    unsaved: list[Row] = []
+    saved_at = time.monotonic()
+    try:
+        for position, outcome in making.compute(list(todo.values())):
+            if isinstance(outcome, Failure):
+                failures[names[position]] = outcome
+                log.warning(
+                    "%s of question %r failed: %s: %s",
+                    making.record, todo[names[position]].question.question_id, outcome.kind, outcome.message,
+                )  # fmt: skip
+                continue
+            unsaved.append({"key": names[position], **outcome})
+            if time.monotonic() - saved_at > _SAVE_EVERY_S:
+                rows.publish(unsaved)
+                unsaved, saved_at = [], time.monotonic()
+    finally:
+        rows.publish(unsaved)
+    return failures
+
+
+def _exhausted(run: Run, record: str, missing: Mapping[str, Item]) -> dict[str, Failure]:
+    """Rows that failed in `MAX_ATTEMPTS` runs are not tried again unless told."""
+    if run.plan.retry_failed:
+        return {}
+    attempts = run.attempts(record)
+    return {
+        name: Failure(
+            state=attempts[name].state,
+            kind=attempts[name].reason,
+            message=f"{attempts[name].message} (failed in {attempts[name].count} runs; --retry-failed tries again)",
+        )
+        for name in missing
+        if name in attempts and attempts[name].count >= MAX_ATTEMPTS
+    }
+
+
+def each(make: Callable[[Item], Row | Failure], items: Sequence[Item]) -> Outcomes:
+    """Make rows one by one; an unforeseen error fails its own row and no other.
+
+    Raises:
+        FourcellsError: A full or damaged store is nothing of one row's: every row would meet it.
+    """
+    for position, item in enumerate(items):
+        try:
+            yield position, make(item)
+        except FourcellsError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one row's bug must not cost the others
+            yield position, Failure(state=State.ERRORED, kind=type(error).__name__, message=str(error))
+
+
+def counted(stage: str, shard: Shard, items: Sequence[Item], records: Sequence[str]) -> StageCount:
+    """Count a shard's questions: computed when any of the stage's rows is new, reused when all were there."""
+    computed = reused = failed = 0
+    for item in items:
+        steps: list[Step] = [getattr(item.trail, record) for record in records]
+        if any(step.state in FAILED for step in steps):
+            failed += 1
+        elif any(step.new for step in steps):
+            computed += 1
+        elif any(step.scored for step in steps):
+            reused += 1
+    return StageCount(stage=stage, setup=shard.setup, computed=computed, reused=reused, failed=failed)
+
+
+def items_of(run: Run, shard: Shard, trails: Sequence[Trail]) -> list[Item]:
+    """A shard's questions with their trails."""
+    return [Item(question, trail) for question, trail in zip(run.asked(shard), trails, strict=True)]

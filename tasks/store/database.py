@@ -1,0 +1,192 @@
+"""DuckDB over the live parts: the views of a store, and the runs that a table is made of."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.store.layout import SCHEMAS, TRAIL
+from tasks.store.runs import RunFolder, RunRecord
+from tasks.store.store import Store
+
+_SQL: Final = Path(__file__).resolve().parents[1] / "sql"
+
+_QUESTIONS: Final = pa.schema([
+    ("run_id", pa.string()),
+    ("question_id", pa.string()),
+    ("position", pa.int64()),
+    ("text", pa.string()),
+    ("answerable", pa.string()),
+    ("gold_rule", pa.string()),
+    ("n_gold", pa.int64()),
+    ("tags", pa.map_(pa.string(), pa.string())),
+])
+_POINTS: Final = pa.schema([
+    ("run_id", pa.string()),
+    ("question_id", pa.string()),
+    ("number", pa.int64()),
+    ("point_id", pa.string()),
+    ("text", pa.string()),
+    ("vital", pa.bool_()),
+    ("status", pa.string()),
+])
+
+
+class Pick(NamedTuple):
+    """One setup of one run: a line of a comparison."""
+
+    run_id: str
+    setup: str
+
+
+class Answer(NamedTuple):
+    """What a query gave."""
+
+    columns: tuple[str, ...]
+    table: pa.Table
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Rows as Python values."""
+        return list(zip(*(column.to_pylist() for column in self.table.columns), strict=True))
+
+
+_RUN_COLUMNS: Final = {
+    "run_id": pa.string(),
+    "judge": pa.string(),
+    "started_at": pa.string(),
+    "run_state": pa.string(),
+    "latest": pa.bool_(),
+}
+
+
+class Database:
+    """An in-memory DuckDB whose views read the store's live parts; nothing it does is written anywhere.
+
+    Args:
+        store: Whose rows.
+        picks: The setups of the runs to look at, in the order in which tables show them.
+    """
+
+    def __init__(self, store: Store, picks: Sequence[Pick]) -> None:
+        self._connection = duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"})
+        for record in store.records():
+            self._view(f"{record}_rows", SCHEMAS[record], store.rows(record).live_paths())
+        self.add("manifest", _manifest(store, picks))
+        questions, points = _asked(store, list(dict.fromkeys(pick.run_id for pick in picks)))
+        self.add("asked_questions", questions)
+        self.add("asked_points", points)
+
+    def add(self, name: str, table: pa.Table) -> None:
+        """Make an Arrow table known by a name."""
+        self._connection.register(name, table)
+
+    def add_rows(self, name: str, rows: list[dict[str, Any]], columns: Mapping[str, str]) -> None:
+        """Make rows known by a name; column types in Arrow's spelling (`string`, `int64`, `double`, `bool`)."""
+        schema = pa.schema([(column, pa.type_for_alias(kind)) for column, kind in columns.items()])
+        self.add(name, pa.Table.from_pylist(rows, schema=schema))
+
+    def run(self, script: str) -> list[dict[str, Any]]:
+        """Run a script of `tasks/sql/` and return its last statement's rows."""
+        text = (_SQL / f"{script}.sql").read_text(encoding="utf-8")
+        result = self._connection.execute(text)
+        names = [column[0] for column in result.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+    def add_runs(self, store: Store, records: Sequence[RunRecord], latest: Sequence[Pick]) -> None:
+        """Make `all_runs` known: the manifests of all runs, with what is known of each run."""
+        shown = set(latest)
+        tables = []
+        for record in records:
+            table = RunFolder(store.runs_folder, record.run_id).manifest()
+            setups = table.column("setup").to_pylist()
+            known = {
+                "run_id": [record.run_id] * len(setups),
+                "judge": [record.judge] * len(setups),
+                "started_at": [record.started_at] * len(setups),
+                "run_state": [record.state] * len(setups),
+                "latest": [Pick(record.run_id, setup) in shown for setup in setups],
+            }
+            for (name, values), kind in zip(known.items(), _RUN_COLUMNS.values(), strict=True):
+                table = table.append_column(name, pa.array(values, kind))
+            tables.append(table)
+        empty = pa.schema([*TRAIL, *_RUN_COLUMNS.items()]).empty_table()
+        self.add("all_runs", pa.concat_tables([empty, *tables]))
+
+    def ask(self, query: str) -> Answer:
+        """Run one statement that only reads.
+
+        Raises:
+            ValueError: When it is anything else, or DuckDB cannot run it.
+        """
+        try:
+            statements = self._connection.extract_statements(query)
+            # EXPLAIN ANALYZE of a COPY writes its file and parses as EXPLAIN, so only SELECT is let through;
+            # DESCRIBE, SHOW, SUMMARIZE, FROM, WITH and VALUES parse as SELECT.
+            if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+                msg = "only one SELECT, DESCRIBE, SHOW or SUMMARIZE runs here"
+                raise ValueError(msg)
+            result = self._connection.execute(statements[0])
+            names = [column[0] for column in result.description or ()]
+            return Answer(tuple(names), result.to_arrow_table())
+        except duckdb.Error as error:
+            raise ValueError(str(error)) from None
+
+    def lock_down(self, folder: Path) -> None:
+        """From here on nothing outside this folder is read, nothing is written, and no setting is changed."""
+        allowed = str(folder).replace("'", "''")
+        self._connection.execute(f"SET allowed_directories = ['{allowed}']")
+        self._connection.execute("SET enable_external_access = false")
+        self._connection.execute("SET lock_configuration = true")
+
+    def _view(self, name: str, schema: pa.Schema, paths: Sequence[str]) -> None:
+        if not paths:
+            self.add(name, schema.empty_table())
+            return
+        listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+        # Both are ours: record names come from the layout, part names are hex; a workspace's path is quoted.
+        self._connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{listed}])")  # noqa: S608
+
+
+def _manifest(store: Store, picks: Sequence[Pick]) -> pa.Table:
+    tables = []
+    for place, pick in enumerate(picks):
+        table = RunFolder(store.runs_folder, pick.run_id).manifest()
+        table = table.filter(pc.equal(table.column("setup"), pick.setup))
+        run = RunFolder(store.runs_folder, pick.run_id)
+        table = table.append_column("run_id", pa.array([pick.run_id] * table.num_rows, pa.string()))
+        table = table.append_column("judge", pa.array([run.record().judge] * table.num_rows, pa.string()))
+        tables.append(table.append_column("place", pa.array([place] * table.num_rows, pa.int64())))
+    empty = pa.schema([*TRAIL, ("run_id", pa.string()), ("judge", pa.string()), ("place", pa.int64())]).empty_table()
+    return pa.concat_tables([empty, *tables])
+
+
+def _asked(store: Store, run_ids: Sequence[str]) -> tuple[pa.Table, pa.Table]:
+    questions: list[dict[str, Any]] = []
+    points: list[dict[str, Any]] = []
+    for run_id in run_ids:
+        for position, question in enumerate(RunFolder(store.runs_folder, run_id).asked()):
+            mine = {"run_id": run_id, "question_id": question.question_id}
+            questions.append({
+                **mine,
+                "position": position,
+                "text": question.text,
+                "answerable": question.answerable,
+                "gold_rule": question.gold_rule,
+                "n_gold": len(question.gold),
+                "tags": sorted(question.tags.items()),
+            })
+            points.extend(
+                {
+                    **mine,
+                    "number": number,
+                    "point_id": point.point_id,
+                    "text": point.text,
+                    "vital": point.vital,
+                    "status": point.status,
+                }
+                for number, point in enumerate(question.points, start=1)
+            )
+    return pa.Table.from_pylist(questions, schema=_QUESTIONS), pa.Table.from_pylist(points, schema=_POINTS)

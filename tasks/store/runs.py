@@ -1,0 +1,268 @@
+"""Runs: what was asked, and the manifest with one row per (setup, question), kept up shard by shard."""
+
+import logging
+import secrets
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import lru_cache, reduce
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pydantic import TypeAdapter, ValidationError
+
+from schemas.errors import StoreDamagedError
+from schemas.plan import Plan, Shard, StageCount
+from schemas.question import AskedQuestion
+from schemas.record import Record
+from schemas.state import FAILED, State
+from schemas.trail import Step, Trail
+from tasks.store.files import write_whole
+from tasks.store.layout import TRAIL
+from tasks.store.parts import PARQUET
+
+log = logging.getLogger("fourcells.store")
+
+STEPS: Final = ("ranking", "context", "answer", "reading", "grounding", "correctness", "cell")
+_TRAILS: Final = TypeAdapter(list[Trail])
+_ASKED: Final = pa.schema([
+    ("question_id", pa.string()),
+    ("question_key", pa.string()),
+    ("point_keys", pa.list_(pa.string())),
+    ("asked", pa.string()),
+])
+
+
+class RunRecord(Record):
+    """`run.json`: what a run is and how it ended. `running` with no process behind it means that it was killed."""
+
+    run_id: str
+    inputs_id: str
+    state: Literal["running", "done", "failed_rows", "interrupted", "stopped"]
+    started_at: str
+    finished_at: str | None = None
+    until: str
+    setups: tuple[str, ...]
+    judge: str
+    reader_key: str
+    judge_key: str
+    n_questions: int
+    n_failed: int = 0
+    counts: tuple[StageCount, ...] = ()
+    pid: int = 0
+
+
+def new_run_id() -> str:
+    """Sorts by time and is unique: the moment (UTC), five hex digits of its microsecond, three random ones."""
+    now = datetime.now(UTC)
+    return f"{now:%Y%m%d-%H%M%S}-{now.microsecond:05x}{secrets.randbelow(4096):03x}"
+
+
+class RunFolder:
+    """One run's files under `store/runs/`."""
+
+    def __init__(self, runs: Path, run_id: str) -> None:
+        self.folder = runs / run_id
+
+    def create(self, plan: Plan, record: RunRecord, asked: Sequence[AskedQuestion]) -> None:
+        """Write down what was asked."""
+        table = pa.Table.from_pylist(
+            [
+                {
+                    "question_id": question.question_id,
+                    "question_key": question.question_key,
+                    "point_keys": [point.point_key for point in question.points],
+                    "asked": question.model_dump_json(),
+                }
+                for question in asked
+            ],
+            schema=_ASKED,
+        )
+        _write_table(self.folder / "asked.parquet", table)
+        write_whole(self.folder / "plan.json", plan.model_dump_json().encode())
+        self.save(record)
+
+    def save(self, record: RunRecord) -> None:
+        """Replace `run.json`."""
+        write_whole(self.folder / "run.json", record.model_dump_json(indent=1).encode())
+
+    def record(self) -> RunRecord:
+        """Read `run.json`."""
+        return RunRecord.model_validate_json((self.folder / "run.json").read_bytes())
+
+    def plan(self) -> Plan:
+        """Read the plan."""
+        return Plan.model_validate_json((self.folder / "plan.json").read_bytes())
+
+    def asked(self) -> list[AskedQuestion]:
+        """Read the questions as they were asked, gold resolved."""
+        table = _read_table(self.folder / "asked.parquet", ["asked"])
+        return [AskedQuestion.model_validate_json(row) for row in table.column("asked").to_pylist()]
+
+    def asked_keys(self) -> list[str]:
+        """Keys of all questions and points that were asked."""
+        table = _read_table(self.folder / "asked.parquet", ["question_key", "point_keys"])
+        points = [key for keys in table.column("point_keys").to_pylist() for key in keys]
+        return [*table.column("question_key").to_pylist(), *points]
+
+    def write_trails(self, shard: Shard, trails: Iterable[Trail]) -> None:
+        """Replace a shard's part of the manifest."""
+        _write_table(self._shard_path(shard), _flat(trails))
+
+    def read_trails(self, shard: Shard) -> list[Trail]:
+        """Read a shard's part of the manifest."""
+        return _nested(_read_table(self._shard_path(shard)))
+
+    def all_trails(self, setup: str) -> list[Trail]:
+        """All rows of one setup."""
+        table = self.manifest()
+        return _nested(table.filter(pc.equal(table.column("setup"), setup)))
+
+    def manifest(self) -> pa.Table:
+        """All rows written so far; a shard that was never reached has none yet."""
+        whole = self.folder / "manifest.parquet"
+        shards: list[pa.Table] = []
+        with suppress(FileNotFoundError):
+            if not whole.exists():
+                shards = [_read_table(path) for path in sorted(self.folder.glob("trail-*.parquet"))]
+        # Asked again: the run's own process may have merged its parts while they were read here.
+        if whole.exists():
+            return _read_table(whole)
+        return pa.concat_tables(shards) if shards else TRAIL.empty_table()
+
+    def count_failed(self) -> int:
+        """Rows in which any stage failed."""
+        table = self.manifest()
+        failed = [
+            pc.is_in(table.column(f"{name}_state"), value_set=pa.array(sorted(FAILED))).combine_chunks()
+            for name in STEPS
+        ]
+        return int(pc.sum(reduce(pc.or_, failed)).as_py() or 0)
+
+    def close(self, record: RunRecord) -> None:
+        """Merge the shards' parts into one manifest and say how the run ended."""
+        parts = sorted(self.folder.glob("trail-*.parquet"))
+        _write_table(self.folder / "manifest.parquet", self.manifest())
+        self.save(record)
+        for path in parts:
+            path.unlink()
+
+    def _shard_path(self, shard: Shard) -> Path:
+        position = next(
+            i for i, planned in enumerate(load_plan(self.folder).setups) if planned.setup.name == shard.setup
+        )
+        return self.folder / f"trail-{position:04d}-{shard.number:06d}.parquet"
+
+
+@lru_cache(maxsize=4)
+def load_plan(folder: Path) -> Plan:
+    """A run's plan, read once per process: it never changes."""
+    return RunFolder(folder.parent, folder.name).plan()
+
+
+@lru_cache(maxsize=4)
+def load_asked(folder: Path) -> tuple[AskedQuestion, ...]:
+    """A run's questions, read once per process: they never change."""
+    return tuple(RunFolder(folder.parent, folder.name).asked())
+
+
+def list_runs(runs: Path) -> list[RunRecord]:
+    """All runs of a store, oldest first.
+
+    A folder whose `run.json` cannot be read is skipped with a warning; one without it is a run that another
+    process is writing down, or was killed at.
+    """
+    found = []
+    for folder in sorted(path for path in runs.glob("*") if path.is_dir()):
+        try:
+            found.append(RunFolder(runs, folder.name).record())
+        except FileNotFoundError:
+            continue
+        except (OSError, ValidationError) as error:
+            log.warning("run %s cannot be read and is skipped: %s", folder.name, str(error).splitlines()[0])
+    return found
+
+
+class Attempts(Record):
+    """How often a row failed, over all runs, and how the last time."""
+
+    count: int
+    state: State
+    reason: str
+    message: str
+
+
+# Rows that were never tried do not count as attempts.
+_TRIED: Final = tuple(sorted(FAILED - {State.BLOCKED, State.OVER_BUDGET}))
+
+
+def failed_attempts(runs: Path, record: str, *, but_for: str) -> dict[str, Attempts]:
+    """Failed attempts at one record's rows, by key, over all runs of a store but one (the one under way)."""
+    names = [f"{record}_{part}" for part in ("key", "state", "reason", "message", "new")]
+    found: dict[str, Attempts] = {}
+    for run in list_runs(runs):
+        if run.run_id == but_for or (run.n_failed == 0 and run.state == "done"):
+            continue
+        try:
+            table = RunFolder(runs, run.run_id).manifest().select(names)
+        except StoreDamagedError as error:
+            log.warning("failed attempts of run %s are not counted: %s", run.run_id, error)
+            continue
+        failed = table.filter(pc.is_in(table.column(names[1]), value_set=pa.array(_TRIED)))
+        # Setups of one run may share a row: that is one attempt. What was given up without trying is none.
+        tried = {key: rest for key, *rest, new in zip(*failed.to_pydict().values(), strict=True) if new}
+        for key, (state, reason, message) in tried.items():
+            before = found[key].count if key in found else 0
+            found[key] = Attempts(count=before + 1, state=state, reason=reason or "", message=message or "")
+    return found
+
+
+def _flat(trails: Iterable[Trail]) -> pa.Table:
+    """Trails as columns, read off the objects: a manifest is written after every stage."""
+    columns: dict[str, list[Any]] = {name: [] for name in TRAIL.names}
+    places = [(name, [(part, columns[f"{name}_{part}"]) for part in Step.model_fields]) for name in STEPS]
+    plain = [(name, columns[name]) for name in Trail.model_fields if name not in STEPS]
+    for trail in trails:
+        fields = vars(trail)
+        for name, column in plain:
+            column.append(fields[name])
+        for name, parts in places:
+            step = vars(fields[name])
+            for part, column in parts:
+                column.append(step[part])
+    return pa.Table.from_pydict(columns, schema=TRAIL)
+
+
+def _nested(table: pa.Table) -> list[Trail]:
+    """The way back."""
+    columns = table.to_pydict()
+    parts = tuple(Step.model_fields)
+    nested = {name: columns[name] for name in Trail.model_fields if name not in STEPS}
+    for name in STEPS:
+        rows = zip(*(columns[f"{name}_{part}"] for part in parts), strict=True)
+        nested[name] = [dict(zip(parts, row, strict=True)) for row in rows]
+    return _TRAILS.validate_python([dict(zip(nested, row, strict=True)) for row in zip(*nested.values(), strict=True)])
+
+
+def _read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            return file.read(columns)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise StoreDamagedError(
+            "this file of a run cannot be read",
+            where=str(path),
+            remedy="Move the run's folder away; a new `fourcells run` reuses every saved row.",
+        ) from error
+
+
+def _write_table(path: Path, table: pa.Table) -> None:
+    sink = BytesIO()
+    pq.write_table(table, sink, **PARQUET)
+    write_whole(path, sink.getvalue())

@@ -1,0 +1,129 @@
+"""`questions.jsonl`, `keypoints.json` and `answers/*.jsonl`: read whole, checked whole, before anything is computed."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from schemas.errors import InputError
+from schemas.question import KeyPoint, Question
+from schemas.saved import SavedAnswer
+from tasks.workspace.settings import read_text, validate
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_questions(workspace: Path) -> list[Question]:
+    """Read `questions.jsonl`.
+
+    Raises:
+        InputError: When there is none, it is empty, a line is wrong, or an id is there twice.
+    """
+    path = workspace / "questions.jsonl"
+    questions: dict[str, Question] = {}
+    lines: dict[str, int] = {}
+    for number, question in _lines(path, Question):
+        if question.id in questions:
+            raise InputError(
+                f"question id {question.id!r} is there twice (first in line {lines[question.id]})",
+                where=f"{path} line {number}",
+                remedy="Give one of them another id.",
+            )
+        if not question.text.strip():
+            raise InputError("the question's text is empty", where=f"{path} line {number}")
+        questions[question.id] = question
+        lines[question.id] = number
+    if not questions:
+        raise InputError(
+            "there is no question in it",
+            where=str(path),
+            remedy='Write one per line, like {"id": "q1", "text": "How long are logs kept?"}.',
+        )
+    return list(questions.values())
+
+
+def read_key_points(workspace: Path, known: Mapping[str, Question]) -> dict[str, tuple[KeyPoint, ...]]:
+    """Read `keypoints.json`: a list of points for each question id. A workspace without the file has none.
+
+    Raises:
+        InputError: When a question is unknown, a record is wrong, or a point id is there twice.
+    """
+    path = workspace / "keypoints.json"
+    if not path.exists():
+        return {}
+    try:
+        data = json.loads(read_text(path))
+    except ValueError as error:
+        raise InputError(f"not valid JSON: {error}", where=str(path)) from None
+    if not isinstance(data, dict):
+        raise InputError("expected an object of question ids", where=str(path), allowed='{"q1": [{"id": …}]}')
+    found: dict[str, tuple[KeyPoint, ...]] = {}
+    seen: dict[str, str] = {}
+    for question_id, entries in data.items():
+        where = f"{path} question {question_id}"
+        if question_id not in known:
+            raise InputError(
+                f"key points for question {question_id!r}, which is not in questions.jsonl", where=str(path)
+            )
+        if not isinstance(entries, list):
+            raise InputError("expected a list of points", where=where)
+        points = tuple(
+            validate(KeyPoint, _object(entry, where), where=f"{where} point {number}")
+            for number, entry in enumerate(entries, start=1)
+        )
+        for point in points:
+            if point.id in seen:
+                raise InputError(
+                    f"point id {point.id!r} is there twice (first for {seen[point.id]})", where=where
+                )
+            seen[point.id] = question_id
+        found[question_id] = points
+    return found
+
+
+def read_saved_answers(path: Path) -> dict[str, SavedAnswer]:
+    """Read saved answers, by question id.
+
+    Raises:
+        InputError: When the file is missing or empty, a line is wrong, or a question is answered twice.
+    """
+    found: dict[str, SavedAnswer] = {}
+    for number, saved in _lines(path, SavedAnswer):
+        if saved.question_id in found:
+            raise InputError(
+                f"question {saved.question_id!r} is answered twice", where=f"{path} line {number}"
+            )
+        ranks = [passage.rank for passage in saved.passages or () if passage.rank is not None]
+        if ranks and (len(ranks) != len(saved.passages or ()) or len(set(ranks)) != len(ranks)):
+            raise InputError(
+                f"the passages of question {saved.question_id!r} are ranked in part, or two share a rank",
+                where=f"{path} line {number}",
+                remedy="Give every passage its own rank from 1, or none of them one.",
+            )
+        found[saved.question_id] = saved
+    if not found:
+        raise InputError("there is no saved answer in it", where=str(path))
+    return found
+
+
+def _lines(path: Path, model: type[Model]) -> Iterator[tuple[int, Model]]:
+    if not path.is_file():
+        raise InputError("there is no such file", where=str(path))
+    # Not splitlines(): it also breaks at U+2028 and others that may stand inside a JSON string.
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"{path} line {number}"
+        try:
+            data = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"not valid JSON: {error}", where=where) from None
+        yield number, validate(model, _object(data, where), where=where)
+
+
+def _object(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError("expected a JSON object", where=where)
+    return value

@@ -1,0 +1,155 @@
+"""TOML files and JSON records, checked against their models; every mistake becomes one clear paragraph."""
+
+import difflib
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from schemas.errors import InputError
+from schemas.setup import Grading, Judge, Setup
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def validate(model: type[Model], data: Mapping[str, Any], *, where: str) -> Model:
+    """Check data against a model.
+
+    Raises:
+        InputError: Naming the first wrong key, what was got and what is allowed; further ones are counted.
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        explained = _explain(error, model, where)
+    raise explained
+
+
+def _explain(error: ValidationError, model: type[BaseModel], where: str) -> InputError:
+    errors = error.errors(include_url=False)
+    # An unknown key is the likeliest cause of the others, so it is told first.
+    first = min(errors, key=lambda entry: entry["type"] != "extra_forbidden")
+    # A tagged union adds its tag to the path; a person wrote no such key.
+    path = ".".join(str(part) for part in first["loc"] if str(part) not in _tags(model))
+    more = f" ({len(errors) - 1} more like this)" if len(errors) > 1 else ""
+    if first["type"] == "extra_forbidden":
+        allowed = sorted(_fields(model, first["loc"][:-1]))
+        near = difflib.get_close_matches(str(first["loc"][-1]), allowed, n=1)
+        hint = f"Did you mean {near[0]}?" if near else "Remove it or correct its name."
+        return InputError(f"unknown key {path}{more}", where=where, allowed=", ".join(allowed), remedy=hint)
+    if first["type"] == "missing":
+        return InputError(f"key {path} is missing{more}", where=where, remedy="Add it.")
+    message = str(first["msg"]).removeprefix("Value error, ")
+    got = _shown(first.get("input"))
+    label = f"key {path}" if path else "the record"
+    return InputError(f"{label}: {message[0].lower()}{message[1:]}; got {got}{more}", where=where)
+
+
+def _shown(value: object) -> str:
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _tags(model: type[BaseModel]) -> frozenset[str]:
+    return frozenset({"tokens", "heading", "document"}) if model is Setup else frozenset()
+
+
+def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """Names of the fields at a path inside a model, through optional, tuple and union types."""
+    models = [model]
+    for part in path:
+        annotations = [
+            kind.model_fields[str(part)].annotation for kind in models if str(part) in kind.model_fields
+        ]
+        if annotations:
+            models = [found for annotation in annotations for found in _models(annotation)]
+        elif not isinstance(part, int):
+            tagged = [
+                kind
+                for kind in models
+                if any(part in get_args(field.annotation) for field in kind.model_fields.values())
+            ]
+            models = tagged or models
+    return sorted({name for kind in models for name in kind.model_fields if name != "name"})
+
+
+def _models(annotation: object) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [found for part in get_args(annotation) for found in _models(part)]
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        InputError: When it is not UTF-8 or not TOML, with the line.
+    """
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"not valid TOML: {error}", where=str(path), remedy="Correct this line.") from None
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 file, with or without a byte-order mark.
+
+    Raises:
+        InputError: When it cannot be read or is not UTF-8, with the line of the first wrong byte.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"not UTF-8: byte 0x{raw[error.start]:02x} in line {line}",
+            where=str(path),
+            remedy="Save the file as UTF-8, for example with: iconv -f LATIN1 -t UTF-8.",
+        ) from None
+
+
+def names_in(folder: Path) -> list[str]:
+    """Names of the settings files in a folder."""
+    return sorted(path.stem for path in folder.glob("*.toml"))
+
+
+def load_setup(workspace: Path, name: str) -> Setup:
+    """Load `setups/NAME.toml`."""
+    return _load(Setup, workspace / "setups", name, kind="setup")
+
+
+def load_judge(workspace: Path, name: str) -> Judge:
+    """Load `judges/NAME.toml`."""
+    return _load(Judge, workspace / "judges", name, kind="judge")
+
+
+def load_grading(workspace: Path) -> Grading:
+    """Load `grading.toml`; a workspace without one takes the defaults."""
+    path = workspace / "grading.toml"
+    return validate(Grading, read_toml(path) if path.exists() else {}, where=str(path))
+
+
+def _load(model: type[Model], folder: Path, name: str, *, kind: str) -> Model:
+    known = names_in(folder)
+    # Compared with the names there are, never turned into a path: a name may hold anything.
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        hint = f"Did you mean {near[0]}?" if near else f"Name one of these, or add a file to {folder}."
+        raise InputError(f"unknown {kind} {name!r}", allowed=", ".join(known) or "none yet", remedy=hint)
+    path = folder / f"{name}.toml"
+    data = read_toml(path)
+    if "name" in data:
+        raise InputError(
+            "unknown key name", where=str(path), remedy="Remove it: the file's name is the name."
+        )
+    return validate(model, {**data, "name": name}, where=str(path))
