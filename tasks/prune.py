@@ -19,6 +19,7 @@ from tasks.store.upkeep import (
     drop_rows,
     loose_indexes,
     loose_rows,
+    named_documents,
     referred_keys,
 )
 
@@ -129,4 +130,5 @@ def _needed(workspace: Path, store: Store, kept: Sequence[RunRecord]) -> tuple[d
             if planned.setup.answers is None:
                 keys["chunks"].update(chunk_keys(run.plan.documents, planned.setup).values())
                 indexes.add(index_key(run, planned.setup))
+    keys["document"] |= named_documents(store, keys)
     return keys, indexes

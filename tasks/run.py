@@ -98,7 +98,7 @@ class Run:
         ]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=16)
 def open_run(workspace: str, run_id: str) -> Run:
     """Open a run; threads and stages of one process share it."""
     return Run(Path(workspace), run_id)

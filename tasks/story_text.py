@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from tasks.text.visible import one_line, visible
@@ -34,6 +36,18 @@ def print_story(console: Console, story: Mapping[str, Any]) -> None:
     console.print()
 
 
+def _under(console: Console, text: Text, *, indent: int = 4) -> None:
+    """Print text under its line; wrapped lines keep the indent."""
+    console.print(Padding(text, (0, 0, 0, indent)))
+
+
+def _listed(console: Console, label: str, text: Text) -> None:
+    """Print a list item whose wrapped lines stand under its text."""
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_row(Text(label), text)
+    console.print(grid)
+
+
 def _rule(console: Console, title: str) -> None:
     console.print()
     console.print(Text(title, style="bold reverse"))
@@ -62,7 +76,7 @@ def _print_passages(console: Console, story: Mapping[str, Any]) -> None:
         where = ", ".join(f"{start}-{end}" for start, end in passage["ranges"])
         mark = "GOLD " if passage["gold"] else ""
         console.print(Text(f"[{passage['number']}] {mark}{name} {where} ({passage['n_tokens']} tokens)", style="cyan"))
-        console.print(_marked(passage["text"], passage["gold"]))
+        _under(console, _marked(passage["text"], passage["gold"]))
     for entry in story["gold_elsewhere"]:
         ranks = f"at rank {', '.join(map(str, entry['ranks'][:5]))} of the ranking" if entry["ranks"] else "not ranked"
         console.print(Text(f"gold page {one_line(entry['document'])} is not in the context: {ranks}", style="red"))
@@ -70,8 +84,8 @@ def _print_passages(console: Console, story: Mapping[str, Any]) -> None:
 
 def _marked(text: str, gold: Sequence[Sequence[int]]) -> Text:
     if not gold or gold == [[0, len(text)]]:
-        return Text("    " + one_line(text, most=2 * _AROUND))
-    shown = Text("    ")
+        return Text(one_line(text, most=2 * _AROUND))
+    shown = Text()
     last = 0
     for start, end in gold:
         if end <= last:
@@ -80,9 +94,9 @@ def _marked(text: str, gold: Sequence[Sequence[int]]) -> Text:
         before = text[last:begin]
         shown.append(_shortened(before, keep_start=last == 0))
         shown.append(f"«{one_line(text[begin:end])}»", style="bold green")
+        shown.append(" ")
         last = end
-    rest = text[last:]
-    shown.append(one_line(rest, most=_AROUND) and " " + one_line(rest, most=_AROUND))
+    shown.append(one_line(text[last:], most=_AROUND))
     return shown
 
 
@@ -112,17 +126,16 @@ def _print_claims(console: Console, claims: Sequence[Mapping[str, Any]]) -> None
     _heading(console, f"Claims: {len(claims)}")
     for claim in claims:
         word = claim["verdict"] or "not judged"
-        line = Text(f"{claim['number']}. ")
-        line.append(word, style=_STYLES.get(word, ""))
-        line.append(f"  {one_line(claim['text'])}")
-        console.print(line)
+        line = Text(word, style=_STYLES.get(word, ""))
+        line.append(f"  {one_line(claim['text'])}", style="default")
+        _listed(console, f"{claim['number']}.", line)
         for quote in claim["quotes"]:
-            console.print(Text(f"     [{quote['passage']}] “{one_line(quote['text'], most=300)}”", style="dim"))
+            _under(console, Text(f"[{quote['passage']}] “{one_line(quote['text'], most=300)}”", style="dim"))
         if claim["verdict"] == "UNVERIFIED":
             lost = "; ".join(one_line(quote, most=120) for quote in claim["lost_quotes"]) or "no quote"
-            console.print(Text(f"     the judge said {claim['judged']}, and its evidence was not found: {lost}"))
+            _under(console, Text(f"the judge said {claim['judged']}, and its evidence was not found: {lost}"))
         if claim["why"]:
-            console.print(Text(f"     {one_line(claim['why'], most=300)}", style="dim"))
+            _under(console, Text(one_line(claim["why"], most=300), style="dim"))
 
 
 def _print_points(console: Console, points: Sequence[Mapping[str, Any]]) -> None:
@@ -131,12 +144,12 @@ def _print_points(console: Console, points: Sequence[Mapping[str, Any]]) -> None
     _heading(console, f"Key points: {len(points)}")
     for point in points:
         word = point["verdict"] or "not judged"
-        line = Text("- ")
-        line.append(word, style=_STYLES.get(word, ""))
-        line.append(f"  {one_line(point['text'])} ({'vital' if point['vital'] else 'okay'}, {point['status']})")
-        console.print(line)
+        line = Text(word, style=_STYLES.get(word, ""))
+        weight = "vital" if point["vital"] else "okay"
+        line.append(f"  {one_line(point['text'])} ({weight}, {point['status']})", style="default")
+        _listed(console, "-", line)
         if point["quote"]:
-            console.print(Text(f"     answer: “{one_line(point['quote'], most=300)}”", style="dim"))
+            _under(console, Text(f"answer: “{one_line(point['quote'], most=300)}”", style="dim"))
 
 
 def _print_cell(console: Console, story: Mapping[str, Any]) -> None:

@@ -60,9 +60,11 @@ def filled(text: str, made: Mapping[str, str]) -> str:
     """The README with every block replaced."""
     for name, block in made.items():
         pattern = re.compile(f"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
-        text, count = pattern.subn(lambda match, block=block: f"{match[1]}{block}\n{match[2]}", text)
-        if count != 1:
-            sys.exit(f"README.md has {count} blocks named {name}, expected one")
+        found = pattern.findall(text)
+        if len(found) != 1:
+            sys.exit(f"README.md has {len(found)} blocks named {name}, expected one")
+        (begin, end), (before, after) = found[0], (pattern.split(text)[0], pattern.split(text)[-1])
+        text = f"{before}{begin}{block}\n{end}{after}"
     return text
 
 

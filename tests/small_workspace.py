@@ -129,8 +129,8 @@ def write_workspace(folder: Path) -> Path:
 def walk_all(workspace: Path, **request: object) -> str:
     """Take a workspace through everything in this process; returns the run_id."""
     # Imported here: most tests need no pipeline.
-    from flows.here import run_here  # noqa: PLC0415
-    from tasks.prepare import Request, prepare  # noqa: PLC0415
+    from flows.here import run_here
+    from tasks.prepare import Request, prepare
 
     plan = prepare(Request(workspace=workspace, **request))  # type: ignore[arg-type]
     run_here(plan, lambda _count: None)
@@ -139,8 +139,8 @@ def walk_all(workspace: Path, **request: object) -> str:
 
 def run_all(workspace: Path, **request: object) -> Summary:
     """The same; returns the document of `run --json`."""
-    from tasks.compare import compare  # noqa: PLC0415
-    from tasks.report import summarize  # noqa: PLC0415
+    from tasks.compare import compare
+    from tasks.report import summarize
 
     return summarize(compare(workspace, run_id=walk_all(workspace, **request)))
 

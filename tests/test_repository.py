@@ -50,7 +50,9 @@ def test_readme_knows_every_command(command: str) -> None:
     assert f"fourcells {command}" in README
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"fourcells ((?:[a-z]+ ?)+)", README))))
+@pytest.mark.parametrize(
+    "command", sorted(set(re.findall(r"(?m)(?:^|`)fourcells ((?:[a-z]+(?:-[a-z]+)* ?)+)", README)))
+)
 def test_readme_names_only_commands_that_exist(command: str) -> None:
     known = commands(app)
     words = command.split()
@@ -63,5 +65,7 @@ def test_importing_a_stage_never_imports_prefect() -> None:
 
 
 def test_help_imports_nothing_heavy() -> None:
-    code = "import sys, flows.cli; sys.exit(any(name in sys.modules for name in ('pyarrow', 'duckdb', 'numpy', 'bm25s')))"
+    code = (
+        "import sys, flows.cli; sys.exit(any(name in sys.modules for name in ('pyarrow', 'duckdb', 'numpy', 'bm25s')))"
+    )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0

@@ -59,9 +59,11 @@ SELECT
   p.n_contradicted AS n_points_contradicted,
   (p.n_covered + 0.5 * p.n_partly) / p.n_points AS coverage,
   (p.n_vital_covered + 0.5 * p.n_vital_partly) / p.n_vital AS vital_coverage,
-  c.label,
-  c.reason,
-  c.owner,
+  -- A question whose attribute stage itself failed has a label too: counts add up to the questions asked.
+  CASE WHEN m.cell_state IS NOT NULL AND m.cell_state <> 'scored' THEN 'undetermined' ELSE c.label END AS label,
+  CASE WHEN m.cell_state IS NOT NULL AND m.cell_state <> 'scored' THEN 'attribute: ' || m.cell_state
+    ELSE c.reason END AS reason,
+  CASE WHEN m.cell_state IS NOT NULL AND m.cell_state <> 'scored' THEN 'nobody' ELSE c.owner END AS owner,
   c.correct,
   c.grounded,
   c.arrived,

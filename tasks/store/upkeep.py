@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from filelock import FileLock
 
@@ -77,6 +78,22 @@ def referred_keys(folder: RunFolder) -> dict[str, set[str]]:
     except (OSError, ValueError, KeyError, pa.ArrowException, StoreDamagedError) as error:
         raise StoreError(_UNREADABLE, where=str(folder.folder), remedy=_REMEDY) from error
     return {**keys, "question": asked, "key_point": asked, "document": documents}
+
+
+def named_documents(store: Store, kept: Mapping[str, Collection[str]]) -> set[str]:
+    """Keys of the documents that kept rankings and contexts take their texts from.
+
+    They may be older than the corpus of any kept run: an edit that changes no chunk changes no ranking.
+    """
+    found: set[str] = set()
+    for record in ("ranking", "context"):
+        names = pa.array(sorted(kept[record]), pa.string())
+        for path in store.rows(record).live_paths():
+            table = pq.read_table(path, columns=["key", "passages"])
+            passages = table.filter(pc.is_in(table.column("key"), value_set=names)).column("passages")
+            for chunk in passages.chunks:
+                found.update(chunk.flatten().field("document_key").drop_null().unique().to_pylist())
+    return found
 
 
 class Loose(NamedTuple):

@@ -7,11 +7,10 @@ never closed, a list right under its intro. A line-by-line cut takes these as th
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-BlockKind = Literal[
-    "paragraph", "heading", "item", "header_row", "delimiter_row", "row", "code", "quote", "layout"
-]
+BlockKind = Literal["paragraph", "heading", "item", "header_row", "delimiter_row", "row", "code", "quote", "layout"]
 
 
 class Block(NamedTuple):
@@ -107,9 +106,9 @@ class _Scan:
 
 
 def find_blocks(text: str) -> list[Block]:
-    """Cut an answer into blocks, in order; what lies between them is white space.
+    r"""Cut an answer into blocks, in order; what lies between them is white space.
 
-    >>> [(b.kind, "- *a*\\n\\n| x |"[b.body_start:b.body_end]) for b in find_blocks("- *a*\\n\\n| x |")]
+    >>> [(b.kind, "- *a*\n\n| x |"[b.body_start:b.body_end]) for b in find_blocks("- *a*\n\n| x |")]
     [('item', '*a*'), ('row', '| x |')]
     """
     lines = list(_lines(text))
@@ -130,7 +129,7 @@ def cells(text: str, row: Block) -> list[tuple[int, int]]:
     """
     body = text[row.body_start : row.body_end]
     edges = [-1, *_pipes(body), len(body)]
-    ranges = [(row.body_start + a + 1, row.body_start + b) for a, b in zip(edges, edges[1:], strict=False)]
+    ranges = [(row.body_start + a + 1, row.body_start + b) for a, b in pairwise(edges)]
     if body.startswith("|"):
         ranges = ranges[1:]
     if body.endswith("|") and len(ranges) > 1:
@@ -336,10 +335,10 @@ def _counts(scan: _Scan, match: re.Match[str]) -> bool:
 def _continues(scan: _Scan, line: _Line) -> bool:
     if scan.open is None or scan.after_blank or scan.open.kind not in {"paragraph", "quote", "item"}:
         return False
-    if scan.open.kind == "item" and line.indent < scan.columns[-1]:
-        # A flush line under an item is the item's own, unless it opens the next list or cites for the whole list.
-        if line.text.endswith((":", "：")) or _ONLY_MARKERS.match(line.text):
-            return False
+    # A flush line under an item is the item's own, unless it opens the next list or cites for the whole list.
+    is_flush = scan.open.kind == "item" and line.indent < scan.columns[-1]
+    if is_flush and (line.text.endswith((":", "：")) or _ONLY_MARKERS.match(line.text)):
+        return False
     scan.extend(line)
     return True
 

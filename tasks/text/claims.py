@@ -36,6 +36,7 @@ _SOURCE_NOTE: Final = re.compile(
 _DEFINITION: Final = re.compile(r"\[\^?[\w.-]{1,40}\]:\s*\S")
 _LISTED_SOURCE: Final = re.compile(r"\W*(?:\[|https?:|www\.|\d+[.)\]])")
 _PRONOUN: Final = re.compile(r"(?:\w+,?\s)?(?:it|they)\b", re.IGNORECASE)
+_MERGED_CHARS: Final = 300  # a claim takes fragments in up to here, or a text of nothing else would be one claim
 _EDGE: Final = " \t;；"
 
 
@@ -242,11 +243,11 @@ class _Walk:
         kept: list[_Said] = []
         for said, after in zip(found, [*found[1:], None], strict=False):
             yes_no = is_yes_or_no(said.text)
-            if not (yes_no or said.is_label or is_fragment(said.text)):
+            if not (yes_no or said.is_label or is_fragment(said.text)) or len(said.text) > _MERGED_CHARS:
                 kept.append(said)
             elif after is not None and (yes_no or (not kept and (block.kind == "item" or not after.opens_line))):
                 said.lead(after)
-            elif kept and not said.opens_line:
+            elif kept and not said.opens_line and len(kept[-1].text) < _MERGED_CHARS:
                 kept[-1].append(said)
             elif after is None and yes_no and following is not None and following.kind == block.kind == "paragraph":
                 self.waiting = said
@@ -318,13 +319,15 @@ def _accounted(text: str, said: Sequence[_Said], rest: Sequence[tuple[NonClaimKi
         )
         for number, claim in enumerate(shared.values(), 1)
     )
-    taken = sorted([*((a, b, "") for claim in shared.values() for a, b in claim.ranges), *((a, b, k) for k, a, b in rest)])
+    taken: list[tuple[NonClaimKind | None, int, int]] = list(rest)
+    taken += [(None, start, end) for claim in shared.values() for start, end in claim.ranges]
+    taken.sort(key=lambda piece: piece[1])
     non_claims: list[NonClaim] = []
     done = 0
-    for start, end, kind in [*taken, (len(text), len(text), "")]:
+    for kind, start, end in [*taken, (None, len(text), len(text))]:
         if done < start:
             non_claims.append(NonClaim(kind="space", start=done, end=start))
-        if kind:
+        if kind is not None:
             non_claims.append(NonClaim(kind=kind, start=start, end=end))
         done = end
     return Split(claims, tuple(non_claims))

@@ -61,23 +61,42 @@ def presents(seen: str, raw: str, block: Block, following: Block | None, *, next
     """
     if following is None and not next_line:
         return False
-    n_words = len(words(seen[:400]))
     colon = has_colon(seen)
     announces = phrases.ANNOUNCING.search(seen) is not None
-    has_number = any(map(str.isdigit, seen))
-    if leads_list(block, following, colon=colon):
-        if colon or announces:
-            return True
-        if not _STOPPED.search(seen):
-            return n_words <= _LINE_WORDS if block.kind != "item" else n_words <= _LABEL_WORDS and not has_verb(seen)
-    if is_label(raw) and block.kind != "item":
-        is_title = not has_verb(seen) and (not has_number or _NUMBERED.match(seen) is not None)
-        return n_words <= _TITLE_WORDS and (colon or is_title)
+    stopped = _STOPPED.search(seen) is not None
+    is_list = leads_list(block, following, colon=colon)
+    if is_list and (colon or announces):
+        return True
+    if colon or announces:
+        return _heads_lines(seen, next_line, colon=colon)
+    if is_list and not stopped:
+        return _n_words(seen) <= _LINE_WORDS if block.kind != "item" else _is_title(seen, _LABEL_WORDS)
+    numbered = _NUMBERED.match(seen) is not None or not _has_digit(seen)
+    return is_label(raw) and block.kind != "item" and numbered and _is_title(seen, _TITLE_WORDS)
+
+
+def _heads_lines(seen: str, next_line: str, *, colon: bool) -> bool:
+    """Tell whether a line only presents the lines, table or code below it, rather than states something."""
     if not colon:
-        return announces and n_words <= _LINE_WORDS
-    says_nothing = not has_number and (n_words <= _LABEL_WORDS or not has_verb(seen))
+        return _n_words(seen) <= _LINE_WORDS
+    if phrases.PRESENTING.search(seen) or (
+        not _has_digit(seen) and (_n_words(seen) <= _LABEL_WORDS or not has_verb(seen))
+    ):
+        return True
     # What is joined to the lines below is not lost; whole sentences below are read without it.
-    return says_nothing or phrases.PRESENTING.search(seen) is not None or (bool(next_line) and not is_sentence(next_line))
+    return bool(next_line) and not is_sentence(next_line)
+
+
+def _is_title(seen: str, most_words: int) -> bool:
+    return _n_words(seen) <= most_words and not has_verb(seen)
+
+
+def _n_words(text: str) -> int:
+    return len(words(text[:400]))
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def has_colon(seen: str) -> bool:
@@ -117,4 +136,4 @@ def _is_needed(intro: Intro, text: str) -> bool:
         return not whole and not _STOPPED.search(text) and not phrases.EMPTY_HEADING.match(intro.text)
     if not whole:
         return True
-    return phrases.PRESENTING.search(intro.text) is None and len(words(intro.text[:400])) <= _LONG_WORDS
+    return phrases.PRESENTING.search(intro.text) is None and _n_words(intro.text) <= _LONG_WORDS

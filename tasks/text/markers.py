@@ -28,7 +28,8 @@ class Link(NamedTuple):
 _MAX_DIGITS: Final = 3  # four digits are a year
 _MAX_RANGE: Final = 100
 _WORD: Final = (
-    r"(?:docs?|documents?|passages?|sources?|src|refs?|references?|chunks?|contexts?|excerpts?|snippets?|citations?|cite"
+    r"(?:docs?|documents?|passages?|sources?|src|refs?|references?|chunks?|contexts?|excerpts?|snippets?|citations?"
+    r"|cite"
     r"|results?|quellen?|dokumente?|fuentes?|documentos?|sources?|文档|文件|来源|资料|段落|文書|資料|出典)"
 )
 _NUMBER: Final = rf"(?:{_WORD}\.?\s*)?[#^]?\d{{1,{_MAX_DIGITS}}}"
@@ -44,7 +45,8 @@ _MARKER: Final = re.compile(
 )
 _RANGE: Final = re.compile(r"(\d+)\s?[-–—~]\s?[#^]?(\d+)|(\d+)")
 _LINK: Final = re.compile(
-    r"!?\[(?P<text>(?:[^\[\]]|\[[^\[\]\n]{0,100}\]){0,300})\]\(\s?[^\s()]{0,1000}(?:\([^\s()]{0,200}\)[^\s()]{0,200})?"
+    r"!?\[(?P<text>(?:[^\[\]]"
+    r"|\[[^\[\]\n]{0,100}\]){0,300})\]\(\s?[^\s()]{0,1000}(?:\([^\s()]{0,200}\)[^\s()]{0,200})?"
     r"(?:\s[\"'][^\"'\n]{0,200}[\"'])?\s?\)"
 )
 _ADDRESS: Final = re.compile(r"(?:https?|ftp)://[^\s<>\"'`，。、；）」』】]+|www\.[^\s<>\"'`，。、；）」』】]+")
@@ -57,18 +59,16 @@ _LIST_BEFORE: Final = re.compile(
 )
 _CODE_AFTER: Final = re.compile(r"\.?[A-Za-z_]|\s?(?:=(?!=>)|==|\+=|\()|\[(?!\^?\d)|->")
 _NAME_BEFORE: Final = re.compile(r"[A-Za-z_$][\w$.]*$")
-_INDEXED: Final = frozenset(
-    "argv args arr array arrays items list lists data matrix row rows cols col values keys index vec vector tuple dict map "
-    "buf buffer params elements elem nums stack queue str string result results response choices messages".split()
-)
+# No words of prose; "20 items[1]" is a citation, unless code follows.
+_INDEXED: Final = re.compile(r"(?:argv|args|arr|array|cols?|vec|buf|nums|str|dict|tuple|params|elems?|matrix)")
 _LOOK_BACK: Final = 40
 
 
 def find_markers(text: str, *, blocks: Sequence[Block] | None = None) -> list[Marker]:
     """Find the citation markers outside code and links, in order.
 
-    Array indexes, value lists, years and link or footnote definitions are none. "items[0]" and "days[1]" look alike:
-    a bracket right behind a name counts as an index when it holds 0, the name looks like an identifier, or code follows.
+    Array indexes, value lists, years and link or footnote definitions are none. "items[0]" and "days[1]" look alike: a
+    bracket right behind a name counts as an index when it holds 0, the name is an identifier, or code follows.
 
     Args:
         text: An answer.
@@ -121,6 +121,8 @@ def find_code_spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
     >>> find_code_spans("set `a` or ``b`c``", 0, 18)
     [(4, 7), (11, 18)]
     """
+    if text.find("`", start, end) < 0:
+        return []
     runs = [match.span() for match in _TICKS.finditer(text, start, end)]
     closing: dict[int, int] = {}
     partner = [-1] * len(runs)
@@ -209,11 +211,7 @@ def _is_index(before: str, after: str, numbers: tuple[int, ...]) -> bool:
     if name is None:
         return False
     word = name.group()
-    return (
-        len(word) == 1
-        or bool(re.search(r"[_$.]|[a-z][A-Z]", word))
-        or word in _INDEXED
-    )
+    return len(word) == 1 or bool(re.search(r"[_$.]|[a-z][A-Z]", word)) or _INDEXED.fullmatch(word) is not None
 
 
 def _defines(text: str, start: int, end: int) -> bool:

@@ -46,10 +46,10 @@ def citation_ranges(text: str, blocks: Sequence[Block]) -> list[tuple[int, int]]
 
 
 def without_quote_marks(text: str, blocks: Iterable[Block]) -> str:
-    """Blank the ">" of quoted lines; the first mark of a block lies before its body.
+    r"""Blank the ">" of quoted lines; the first mark of a block lies before its body.
 
-    >>> without_quote_marks("> a\\n> b", [Block("quote", 0, 7, 2, 7, 0, True)])
-    '> a\\n  b'
+    >>> without_quote_marks("> a\n> b", [Block("quote", 0, 7, 2, 7, 0, True)])
+    '> a\n  b'
     """
     parts: list[str] = []
     done = 0

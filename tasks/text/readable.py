@@ -16,15 +16,19 @@ _ENTITY: Final = {"&nbsp;": " ", "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;
 _ENTITIES: Final = re.compile("|".join(map(re.escape, _ENTITY)))
 _ESCAPED: Final = re.compile(r"\\([\\`*_{}\[\]()#+.!|>~-])")
 _SPACED_STOP: Final = re.compile(r"\s+([,;:!?.。，；：！？、]+)(?=\s|$)")
+_WORDY: Final = re.compile(r"[^\W_]")
+_MARKUP: Final = re.compile(r"[*_~`<&\\]|\]\(")
 _SPACE: Final = re.compile(r"\s+")
 
 
 def readable(markdown: str) -> str:
-    """Give the words of a stretch on one line; inline code keeps its backticks and is not touched.
+    r"""Give the words of a stretch on one line; inline code keeps its backticks and is not touched.
 
-    >>> readable("Keep **7 days**, see [the\\ndocs](a.md) and `x*y*z`.")
+    >>> readable("Keep **7 days**, see [the\ndocs](a.md) and `x*y*z`.")
     'Keep 7 days, see the docs and `x*y*z`.'
     """
+    if not _MARKUP.search(markdown):
+        return _SPACED_STOP.sub(r"\1", " ".join(markdown.split()))
     text = _without_links(markdown) if "](" in markdown else markdown
     parts: list[str] = []
     done = 0
@@ -41,7 +45,7 @@ def has_words(markdown: str) -> bool:
     >>> has_words("**<br>** —"), has_words("7")
     (False, True)
     """
-    return any(char.isalnum() for char in _TAG.sub("", markdown))
+    return _WORDY.search(_TAG.sub("", markdown) if "<" in markdown else markdown) is not None
 
 
 def _without_links(text: str) -> str:

@@ -12,6 +12,14 @@ from typing import Final, NamedTuple
 
 import sentencex
 
+from tasks.text.abbreviations import (
+    ABBREVIATIONS,
+    BEFORE_NUMBER,
+    LETTERED,
+    MAYBE_LAST,
+    STARTERS,
+    TITLES,
+)
 from tasks.text.markers import find_addresses, find_code_spans, find_markers
 
 
@@ -38,34 +46,12 @@ _UNIT: Final = re.compile(r"\d\s?[^\W\d_]{1,3}$")  # "5 s", "10GB", "3 min"
 _LABEL: Final = re.compile(r"(?:(?P<stop>[.!?;])\s+|:\s+|^\s*)(?P<label>\(?\d{1,2}[.)])\s*$")  # an inline list's "2."
 _LINE_END: Final = re.compile(r"\s*\n\s*")
 _EMPHASIS: Final = re.compile(r"\*+|(?<![^\W_])_+|_+(?![^\W_])")
+_LAST_STOP: Final = re.compile(rf"(?s:.*)(?:[.!?]\s|[{_WIDE_STOPS}])")
+_PIECE_CHARS: Final = 4000
 _WINDOW: Final = 60
 _MAX_BRACKET: Final = 400
 _WRAP_CHARS: Final = 40  # no text is wrapped at fewer columns
 
-# Never the end of a sentence, whatever follows.
-_ABBREVIATIONS: Final = frozenset(
-    "e.g i.e eg ie cf approx vs viz resp incl excl esp figs eqs refs vols pp sra srta dra z z.b d.h u.a s.o s.u i.d.r i.d bzw ca vgl evtl inkl exkl zzgl bspw sog p.ex p.ej".split()
-)
-_TITLES: Final = frozenset("dr mr mrs ms prof hon capt sgt hr fr sr sra".split())
-# The end of a sentence only when a new one plainly begins: names and days after them mostly do not begin one.
-_MAYBE: Final = frozenset(
-    "a.m p.m u.s u.k u.n e.u u.s.a d.c inc ltd corp co bros ph.d m.d b.a m.a b.c a.d usw e.v gmbh fig eq ref sec ch chap "
-    "vol ed tel ext sr jr st mt ft gen sen rep rev lt col dept univ est min max avg ggf".split()
-)
-_BEFORE_NUMBER: Final = frozenset("no nos nr p s art abs § item cap núm n str ziff seite".split())
-_STARTERS: Final = frozenset(
-    "the this that these those it its if in on an a as at for from to by with without when where while we you your they "
-    "there their he she his her i and but or so however then also after before because since although once next note "
-    "see use set all any both each some many most more only other such no not yes please another first second finally "
-    "additionally furthermore moreover therefore thus otherwise instead here what which who how why of our my "
-    "der die das es ein eine im am und aber wenn sie er wir bei für mit le la les il elle un une et mais si el los en y"
-    "".split()
-)
-# "Plan B. Then" ends a sentence, "J. Rowling" does not.
-_LETTERED: Final = frozenset(
-    "plan option vitamin type class group step appendix section grade hepatitis part tier zone level phase table figure "
-    "team version variant column row answer and or than".split()
-)
 _MONTH: Final = re.compile(
     r"(?:Jan|Feb|März|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Quartal|Jahrhundert|Auflage|Klasse|Monat|Tag|Woche)"
 )
@@ -137,8 +123,17 @@ def _without_emphasis(text: str) -> str:
 
 
 def _library_borders(masked: str) -> Iterator[int]:
-    for piece in sentencex.get_sentence_boundaries(language_of(masked), masked):
-        yield _behind_gap(masked, piece["end_index"])
+    """Ask the library piece by piece: its time grows with the square of a text that is not ASCII."""
+    done = 0
+    while done < len(masked):
+        end = len(masked)
+        if end - done > _PIECE_CHARS:
+            stop = _LAST_STOP.match(masked, done, done + _PIECE_CHARS)
+            end = stop.end() if stop else done + _PIECE_CHARS
+        piece = masked[done:end]
+        for boundary in sentencex.get_sentence_boundaries(language_of(piece), piece):
+            yield _behind_gap(masked, done + boundary["end_index"])
+        done = end
 
 
 def _missed_borders(masked: str) -> Iterator[int]:
@@ -147,7 +142,7 @@ def _missed_borders(masked: str) -> Iterator[int]:
         first = next((char for char in masked[at : at + 3] if char not in _OPENERS), "")
         if match["plain"]:
             word = _NEXT_WORD.match(masked, at)
-            begins = word is not None and word.group().lower() in _STARTERS
+            begins = word is not None and word.group().lower() in STARTERS
             if first.isupper() and (begins or _UNIT.search(masked[max(0, match.start() - _WINDOW) : match.start()])):
                 yield at
         elif match["wide"] or (first.isalpha() and not first.islower()):
@@ -230,7 +225,7 @@ def _label_before(masked: str, last: int, at: int) -> int | None:
         return None
     start = at - len(window) + label.start("label")
     found = _LAST_TOKEN.search(window[: label.start()])
-    if label["stop"] and found and found.group().lower() in _BEFORE_NUMBER | _ABBREVIATIONS | _MAYBE:
+    if label["stop"] and found and found.group().lower() in BEFORE_NUMBER | ABBREVIATIONS | MAYBE_LAST:
         return None
     return start
 
@@ -241,15 +236,13 @@ def _is_false(masked: str, last: int, at: int) -> bool:
     ends = _ENDS.search(window)
     if ends is None:
         return True
-    following = masked[at]
-    stop, closers = ends["stop"], ends["closers"]
+    before, stop, closers = window[: ends.start()], ends["stop"], ends["closers"]
     if stop[-1] in _WIDE_STOPS:
         return bool(closers) and _QUOTED_ON.match(masked, at) is not None
     if not window[-1].isspace():
-        return not _space_is_missing(window[: ends.start()], masked, at, closers=closers, stop=stop)
-    if following.islower() and (closers or len(stop) > 1 or stop == "…"):
-        return True
-    return stop == "." and _abbreviates(window[: ends.start()], masked, at)
+        return not _space_is_missing(before, masked, at, closers=closers, stop=stop)
+    goes_on = masked[at].islower() and (closers or len(stop) > 1 or stop == "…")
+    return bool(goes_on) or (stop == "." and _abbreviates(before, masked, at))
 
 
 def _space_is_missing(before: str, masked: str, at: int, *, closers: str, stop: str) -> bool:
@@ -261,31 +254,37 @@ def _space_is_missing(before: str, masked: str, at: int, *, closers: str, stop: 
     if closers or stop != "." or token is None:
         return True
     is_plain = token.group().replace(".", "").isdigit() or (token.group().isalpha() and token.group().islower())
-    return is_plain and word.group().lower() in _STARTERS
+    return is_plain and word.group().lower() in STARTERS
 
 
 def _abbreviates(before: str, masked: str, at: int) -> bool:
+    """Tell "approx. 5", "Dr. Smith" and "3. Oktober" from the end of a sentence."""
     found = _LAST_TOKEN.search(before)
     token = found.group() if found else ""
     lower = token.lower()
     word = _NEXT_WORD.match(masked, at)
     next_word = word.group() if word else ""
-    begins = next_word[:1].isupper() and next_word.lower() in _STARTERS
     if next_word[:1].isupper() and _UNIT.search(before):
         return False
-    if (lower in _TITLES and token[0].isupper()) or lower in _ABBREVIATIONS or (lower in _BEFORE_NUMBER and masked[at].isdigit()):
-        return True
-    if lower in _MAYBE:
+    begins = next_word[:1].isupper() and next_word.lower() in STARTERS
+    if lower in MAYBE_LAST:
         return not begins
     if token.isdigit():
         torn = len(token) <= 3 and _TORN_DECIMAL.match(masked, at) is not None
         return torn or (len(token) <= 2 and _MONTH.match(masked, at) is not None)
-    if len(token) != 1 or not token.isalpha():
-        return False
+    return (
+        lower in ABBREVIATIONS
+        or (lower in TITLES and token[0].isupper())
+        or (lower in BEFORE_NUMBER and masked[at].isdigit())
+        or (len(token) == 1 and token.isalpha() and not begins and _is_initial(token, before, next_word, masked, at))
+    )
+
+
+def _is_initial(token: str, before: str, next_word: str, masked: str, at: int) -> bool:
     if token.islower():  # "d. h.", "u. a."
         return len(next_word) == 1 and masked[at + 1 : at + 2] == "."
     led_by = before[: -len(token)].split()[-1:]
-    return bool(next_word) and not begins and not (led_by and led_by[0].lower() in _LETTERED)
+    return bool(next_word) and not (led_by and led_by[0].lower() in LETTERED)
 
 
 def _before_emphasis(text: str, at: int) -> int:

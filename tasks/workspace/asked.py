@@ -41,14 +41,11 @@ def _ask(
     try:
         gold = finder.resolve(question.gold, where=f"{where / 'questions.jsonl'} {name}")
         point_gold = [
-            finder.resolve(point.gold, where=f"{where / 'keypoints.json'} {name} point {point.id}")
-            for point in points
+            finder.resolve(point.gold, where=f"{where / 'keypoints.json'} {name} point {point.id}") for point in points
         ]
     except InputError as error:
         if not skip_unresolved:
-            error.remedy = (
-                f"{error.remedy} Or leave such questions out of recall with --skip-unresolved.".strip()
-            )
+            error.remedy = f"{error.remedy} Or leave such questions out of recall with --skip-unresolved.".strip()
             raise
         unresolved = True
         gold, point_gold = (), [()] * len(points)

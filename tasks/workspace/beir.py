@@ -1,6 +1,5 @@
 """A folder in BEIR's layout: `corpus.jsonl`, `queries.jsonl` and `qrels/*.tsv`, as a workspace's questions."""
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Any, Final
 from schemas.errors import InputError
 from schemas.gold import GoldEntry
 from schemas.question import Question
-from tasks.workspace.settings import read_text
+from tasks.workspace.settings import parse_object, read_text
 
 _HEADER: Final = ("query-id", "corpus-id", "score")
 
@@ -118,12 +117,8 @@ def _read_queries(path: Path) -> Iterator[tuple[str, tuple[str, str | None]]]:
         if not line.strip():
             continue
         where = f"{path} line {number}"
-        try:
-            query = json.loads(line)
-        except ValueError as error:
-            problem = f"not valid JSON: {error}"
-            raise InputError(problem, where=where) from None
-        name, text = (query.get("_id"), query.get("text")) if isinstance(query, dict) else (None, None)
+        query = parse_object(line, where=where)
+        name, text = query.get("_id"), query.get("text")
         if not isinstance(name, str) or not name or not isinstance(text, str) or not text.strip():
             problem = "a query needs a string _id and a string text"
             raise InputError(problem, where=where)

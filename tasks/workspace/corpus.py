@@ -1,15 +1,14 @@
 """The corpus: Markdown, plain text and HTML files, and BEIR's `corpus.jsonl`, as documents with stable ids."""
 
 import html
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from schemas.document import Document
 from schemas.errors import InputError
-from tasks.workspace.settings import read_text
+from tasks.workspace.settings import parse_object, read_text
 
 TEXT_SUFFIXES: Final = frozenset({".md", ".markdown", ".txt", ".text", ".rst"})
 HTML_SUFFIXES: Final = frozenset({".html", ".htm"})
@@ -72,7 +71,7 @@ def _read_beir(path: Path) -> Iterator[Document]:
         if not line.strip():
             continue
         where = f"{path} line {number}"
-        fields = _object(line, where)
+        fields = parse_object(line, where=where)
         document_id, text, title = fields.get("_id"), fields.get("text"), fields.get("title") or ""
         if not isinstance(document_id, str) or not document_id or not isinstance(text, str):
             raise InputError("a document needs a string _id and a string text", where=where)
@@ -80,16 +79,6 @@ def _read_beir(path: Path) -> Iterator[Document]:
         # BEIR keeps the title apart; it is searched too, unless the text begins with it.
         whole = text if not title or text.lstrip().startswith(title) else f"{title}\n\n{text}"
         yield Document(document_id=document_id, title=title or document_id, text=whole)
-
-
-def _object(line: str, where: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except ValueError as error:
-        raise InputError(f"not valid JSON: {error}", where=where) from None
-    if not isinstance(value, dict):
-        raise InputError("expected a JSON object", where=where)
-    return value
 
 
 def _read_html(path: Path, name: Path) -> Document:

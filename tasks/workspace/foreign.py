@@ -1,7 +1,6 @@
 """Rows of a file that somebody else wrote: JSONL, JSON, CSV or Parquet, read whole before anything is done."""
 
 import csv
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from io import StringIO
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from schemas.errors import InputError
-from tasks.workspace.settings import read_text
+from tasks.workspace.settings import parse_json, read_text
 
 
 class ForeignRow(NamedTuple):
@@ -54,11 +53,11 @@ def _read_jsonl(path: Path) -> Iterator[ForeignRow]:
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
             where = f"{path} line {number}"
-            yield ForeignRow(where, _object(_parsed(line, where), where))
+            yield ForeignRow(where, _object(parse_json(line, where=where), where))
 
 
 def _read_json(path: Path) -> Iterator[ForeignRow]:
-    data = _parsed(read_text(path), str(path))
+    data = parse_json(read_text(path), where=str(path))
     if not isinstance(data, list):
         problem = f"expected a list of objects, got {_kind(data)}"
         remedy = "Write [{...}, {...}], or one object per line in a .jsonl file."
@@ -101,14 +100,6 @@ def _read_parquet(path: Path) -> Iterator[ForeignRow]:
 
     for number, fields in enumerate(read_parquet_rows(path), start=1):
         yield ForeignRow(f"{path} row {number}", fields)
-
-
-def _parsed(text: str, where: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        problem = f"not valid JSON: {error}"
-        raise InputError(problem, where=where) from None
 
 
 def _object(value: object, where: str) -> dict[str, Any]:

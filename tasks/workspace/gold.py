@@ -68,9 +68,7 @@ class GoldFinder:
         if name not in self._documents:
             near = difflib.get_close_matches(name, self._documents, n=1)
             hint = f"Did you mean {near[0]}?" if near else "Name a document of the corpus."
-            raise InputError(
-                f"gold names document {name!r}, which is not in the corpus", where=where, remedy=hint
-            )
+            raise InputError(f"gold names document {name!r}, which is not in the corpus", where=where, remedy=hint)
         return self._documents[name]
 
     def _borders(self, place: Place, document: Document, where: str) -> tuple[int, int]:

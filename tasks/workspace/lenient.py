@@ -1,6 +1,5 @@
 """Reading a workspace's records past the first mistake: all of them are collected, and what is right is kept."""
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +13,7 @@ from schemas.question import KeyPoint, Question
 from schemas.saved import SavedAnswer
 from tasks.workspace.corpus import HTML_SUFFIXES, TEXT_SUFFIXES, read_corpus
 from tasks.workspace.questions import read_key_points, read_questions, read_saved_answers
-from tasks.workspace.settings import read_text, validate
+from tasks.workspace.settings import as_object, parse_json, parse_object, read_text, validate
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -103,7 +102,7 @@ def read_every_point(
         points: list[KeyPoint] = []
         for number, entry in enumerate(entries, start=1):
             with noted(errors):
-                points.append(validate(KeyPoint, _object(entry, where), where=f"{where} point {number}"))
+                points.append(validate(KeyPoint, as_object(entry, where=where), where=f"{where} point {number}"))
         for point in points:
             if point.id in seen:
                 errors.append(f"{where}: point id {point.id!r} is there twice (first for {seen[point.id]}).")
@@ -121,7 +120,7 @@ def _point_lists(path: Path, errors: list[str]) -> list[tuple[str, list[Any]]]:
         return []
     data: object = None
     with noted(errors):
-        data = _parsed(read_text(path), str(path))
+        data = parse_json(read_text(path), where=str(path))
         if isinstance(data, dict):
             wrong = [name for name, entries in data.items() if not isinstance(entries, list)]
             errors.extend(f"{path} question {name}: expected a list of points." for name in wrong)
@@ -138,20 +137,5 @@ def _each(path: Path, model: type[Model], errors: list[str]) -> Iterator[tuple[s
         where = f"{path} line {number}"
         if line.strip():
             with noted(errors):
-                record = validate(model, _object(_parsed(line, where), where), where=where)
+                record = validate(model, parse_object(line, where=where), where=where)
                 yield where, record
-
-
-def _parsed(text: str, where: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        problem = f"not valid JSON: {error}"
-        raise InputError(problem, where=where) from None
-
-
-def _object(value: object, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        problem = "expected a JSON object"
-        raise InputError(problem, where=where)
-    return value

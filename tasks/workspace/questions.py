@@ -1,16 +1,15 @@
 """`questions.jsonl`, `keypoints.json` and `answers/*.jsonl`: read whole, checked whole, before anything is computed."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
 from schemas.errors import InputError
 from schemas.question import KeyPoint, Question
 from schemas.saved import SavedAnswer
-from tasks.workspace.settings import read_text, validate
+from tasks.workspace.settings import as_object, parse_json, parse_object, read_text, validate
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -53,10 +52,7 @@ def read_key_points(workspace: Path, known: Mapping[str, Question]) -> dict[str,
     path = workspace / "keypoints.json"
     if not path.exists():
         return {}
-    try:
-        data = json.loads(read_text(path))
-    except ValueError as error:
-        raise InputError(f"not valid JSON: {error}", where=str(path)) from None
+    data = parse_json(read_text(path), where=str(path))
     if not isinstance(data, dict):
         raise InputError("expected an object of question ids", where=str(path), allowed='{"q1": [{"id": …}]}')
     found: dict[str, tuple[KeyPoint, ...]] = {}
@@ -70,14 +66,12 @@ def read_key_points(workspace: Path, known: Mapping[str, Question]) -> dict[str,
         if not isinstance(entries, list):
             raise InputError("expected a list of points", where=where)
         points = tuple(
-            validate(KeyPoint, _object(entry, where), where=f"{where} point {number}")
+            validate(KeyPoint, as_object(entry, where=where), where=f"{where} point {number}")
             for number, entry in enumerate(entries, start=1)
         )
         for point in points:
             if point.id in seen:
-                raise InputError(
-                    f"point id {point.id!r} is there twice (first for {seen[point.id]})", where=where
-                )
+                raise InputError(f"point id {point.id!r} is there twice (first for {seen[point.id]})", where=where)
             seen[point.id] = question_id
         found[question_id] = points
     return found
@@ -92,9 +86,7 @@ def read_saved_answers(path: Path) -> dict[str, SavedAnswer]:
     found: dict[str, SavedAnswer] = {}
     for number, saved in _lines(path, SavedAnswer):
         if saved.question_id in found:
-            raise InputError(
-                f"question {saved.question_id!r} is answered twice", where=f"{path} line {number}"
-            )
+            raise InputError(f"question {saved.question_id!r} is answered twice", where=f"{path} line {number}")
         ranks = [passage.rank for passage in saved.passages or () if passage.rank is not None]
         if ranks and (len(ranks) != len(saved.passages or ()) or len(set(ranks)) != len(ranks)):
             raise InputError(
@@ -116,14 +108,4 @@ def _lines(path: Path, model: type[Model]) -> Iterator[tuple[int, Model]]:
         if not line.strip():
             continue
         where = f"{path} line {number}"
-        try:
-            data = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"not valid JSON: {error}", where=where) from None
-        yield number, validate(model, _object(data, where), where=where)
-
-
-def _object(value: object, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError("expected a JSON object", where=where)
-    return value
+        yield number, validate(model, parse_object(line, where=where), where=where)

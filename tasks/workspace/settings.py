@@ -64,9 +64,7 @@ def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
     """Names of the fields at a path inside a model, through optional, tuple and union types."""
     models = [model]
     for part in path:
-        annotations = [
-            kind.model_fields[str(part)].annotation for kind in models if str(part) in kind.model_fields
-        ]
+        annotations = [kind.model_fields[str(part)].annotation for kind in models if str(part) in kind.model_fields]
         if annotations:
             models = [found for annotation in annotations for found in _models(annotation)]
         elif not isinstance(part, int):
@@ -118,6 +116,46 @@ def read_text(path: Path) -> str:
         ) from None
 
 
+def parse_json(text: str, *, where: str) -> object:
+    r"""Read JSON that somebody wrote.
+
+    Raises:
+        InputError: When it is not JSON, or holds half a character (a lone surrogate such as "\ud800").
+    """
+    try:
+        value = json.loads(text)
+        # Only an escape can bring a lone surrogate in; no file, table or terminal could take it out again.
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            "a string holds half a character (a lone surrogate escape)", where=where, remedy="Remove the escape."
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not valid JSON: {error}", where=where) from None
+    return value
+
+
+def parse_object(text: str, *, where: str) -> dict[str, Any]:
+    """The same, for a JSON object.
+
+    Raises:
+        InputError: When it is something else.
+    """
+    return as_object(parse_json(text, where=where), where=where)
+
+
+def as_object(value: object, *, where: str) -> dict[str, Any]:
+    """The value, known to be an object.
+
+    Raises:
+        InputError: When it is something else.
+    """
+    if not isinstance(value, dict):
+        raise InputError("expected a JSON object", where=where)
+    return value
+
+
 def names_in(folder: Path) -> list[str]:
     """Names of the settings files in a folder."""
     return sorted(path.stem for path in folder.glob("*.toml"))
@@ -149,7 +187,5 @@ def _load(model: type[Model], folder: Path, name: str, *, kind: str) -> Model:
     path = folder / f"{name}.toml"
     data = read_toml(path)
     if "name" in data:
-        raise InputError(
-            "unknown key name", where=str(path), remedy="Remove it: the file's name is the name."
-        )
+        raise InputError("unknown key name", where=str(path), remedy="Remove it: the file's name is the name.")
     return validate(model, {**data, "name": name}, where=str(path))

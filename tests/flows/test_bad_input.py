@@ -106,7 +106,11 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     assert "fourcells init" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["a b: c/d", "😀", "x" * 300, "..", "-rf"], ids=["spaces and slashes", "emoji", "300 characters", "dots", "like an option"])
+@pytest.mark.parametrize(
+    "name",
+    ["a b: c/d", "😀", "x" * 300, "..", "-rf"],
+    ids=["spaces and slashes", "emoji", "300 characters", "dots", "like an option"],
+)
 def test_names_never_reach_a_file_name(workspace: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (workspace / "questions.jsonl").write_text(question(id=name), encoding="utf-8")
     (workspace / "keypoints.json").write_text(json.dumps({name: [{**POINT, "id": name}]}), encoding="utf-8")

@@ -3,12 +3,14 @@
 import json
 import shutil
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tasks.models import offline_judge, offline_reader, offline_writer
+from tasks.prune import prune
 from tests.small_workspace import Stored, Summary, run_all, stored, tables, totals, trails_of, walk_all
 
 Edit = Callable[[Path], object]
@@ -253,6 +255,18 @@ def test_everything_is_ranked_anew_and_answers_whose_context_did_not_change_are_
     same = {name for name, trail in after.items() if trail.passages_digest == before[name].passages_digest}
     assert {name for name, trail in after.items() if not trail.answer.new} == same
     assert 0 < len(same) < len(after)
+
+
+def test_pruning_keeps_the_documents_that_reused_contexts_were_cut_from(
+    done: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No chunk changes, so neither does any ranking: its passages stand in the document as it was.
+    path = done / "corpus" / "limits.md"
+    path.write_text(path.read_text(encoding="utf-8") + "\n\n", encoding="utf-8")
+    walk_all(done)
+    prune(done, keep_runs=1, older_than=timedelta(0), really=True)
+    monkeypatch.setattr(offline_judge, "VERSION", 1_000)
+    assert set(totals(run_all(done), "failed").values()) == {0}
 
 
 def test_stopping_early_and_going_on_later_computes_nothing_twice(workspace: Path) -> None:

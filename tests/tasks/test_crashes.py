@@ -38,7 +38,7 @@ def stops(tmp_path_factory: pytest.TempPathFactory) -> Stops:
         "together": make("together"),
     }
     helper = [sys.executable, str(Path(__file__).with_name("stopped_runs.py"))]
-    ended = subprocess.run(  # noqa: S603 - our own interpreter
+    ended = subprocess.run(
         helper, input=json.dumps(job), capture_output=True, text=True, check=False, timeout=80
     )
     assert ended.returncode == 0, ended.stderr
@@ -134,7 +134,7 @@ def test_readers_work_while_another_process_compacts(tmp_path: Path, caplog: pyt
         mine.publish([{"key": key, "text": "old"} for key in keys[start : start + 10]])
     database, query = duckdb.connect(), "SELECT count(*) FROM read_parquet($paths) WHERE text = 'old'"
     n_reads, seen = 0, {len(mine.live_paths())}
-    with subprocess.Popen([sys.executable, "-c", _COMPACTING, str(tmp_path)]) as other:  # noqa: S603 - our own interpreter
+    with subprocess.Popen([sys.executable, "-c", _COMPACTING, str(tmp_path)]) as other:
         while other.poll() is None or n_reads == 0:
             for rows in (mine, opened()):
                 assert [row["text"] for row in rows.fetch(keys, ["text"]).values()] == ["old"] * 100

@@ -145,10 +145,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if shutil.which("mount") is None:
         pytest.skip("there is no mount command")
     mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
-    mounted = subprocess.run(mount, capture_output=True, text=True, check=False)  # noqa: S603 - fixed arguments
+    mounted = subprocess.run(mount, capture_output=True, text=True, check=False)
     if mounted.returncode:
         pytest.skip(f"no small disk can be mounted here: {mounted.stderr.strip()}")
     try:
         yield folder
     finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)  # noqa: S603, S607 - fixed arguments
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)  # noqa: S607 - fixed arguments

@@ -40,7 +40,9 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     (folder / "questions.jsonl").write_text("".join(json.dumps(q) + "\n" for q in questions), encoding="utf-8")
     for size in SIZES:
-        (folder / "setups" / f"t{size:04d}.toml").write_text(f"[splitting]\nby = 'tokens'\nmax_tokens = {size}\n", "utf-8")
+        (folder / "setups" / f"t{size:04d}.toml").write_text(
+            f"[splitting]\nby = 'tokens'\nmax_tokens = {size}\n", "utf-8"
+        )
     (folder / "judges" / "offline.toml").touch()
     return folder
 

@@ -9,7 +9,7 @@ from tasks.metrics import METRICS, Metric, parse_metric
 READ_CASES: dict[str, tuple[str, str, int | None, str]] = {
     "a k": ("recall@5", "recall@k", 5, "recall@5"),
     "a large k": ("ndcg@100", "ndcg@k", 100, "nDCG@100"),
-    "a token budget": ("recall@2000t", "recall@Nt", 2000, "recall@2000 tokens"),
+    "a token budget": ("recall@2000t", "recall@Nt", 2000, "recall @2000 tokens"),
     "no parameter": ("supported_rate", "supported_rate", None, "claims supported"),
 }
 

@@ -96,7 +96,9 @@ def test_scores_follow_the_formula(question: str) -> None:
     }
 
 
-@pytest.mark.skipif("FOURCELLS_REAL_DATA" not in os.environ, reason="needs FOURCELLS_REAL_DATA, the folder of real data")
+@pytest.mark.skipif(
+    "FOURCELLS_REAL_DATA" not in os.environ, reason="needs FOURCELLS_REAL_DATA, the folder of real data"
+)
 def test_cranfield_ndcg_is_what_bm25_reaches_there() -> None:
     """0.34 is what good BM25 implementations report there with k1 0.9 and b 0.4."""
     import ir_measures

@@ -1,5 +1,7 @@
 """From ranks to contexts, and from imported passages to places."""
 
+from itertools import pairwise
+
 import pytest
 
 from tasks.search.locate import Locator
@@ -7,7 +9,7 @@ from tasks.search.neighbours import Stretch, with_neighbours
 
 
 def chunks(document: str, *borders: int) -> list[Stretch]:
-    return [Stretch(document, a, b, a, b) for a, b in zip(borders, borders[1:], strict=False)]
+    return [Stretch(document, a, b, a, b) for a, b in pairwise(borders)]
 
 
 A, B = chunks("a", 0, 10, 20, 30, 40, 50), chunks("b", 0, 5, 9)

@@ -1,5 +1,7 @@
 """Splitting keeps offsets, sizes and headings."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +28,7 @@ markdown = st.lists(pieces, max_size=200).map("".join)
 @given(text=markdown)
 def test_chunks_equal_their_slice_and_lose_no_ink(settings: SplitByTokens, text: str) -> None:
     chunks = split(text, settings)
-    covered = set()
+    covered: set[int] = set()
     for chunk in chunks:
         piece = text[chunk.start : chunk.end]
         assert piece == piece.strip()
@@ -71,7 +73,7 @@ def test_no_text_no_chunk(text: str, settings: SplitByTokens) -> None:
 def test_overlap_is_shared_by_neighbours() -> None:
     text = " ".join(f"word{i}." for i in range(100))
     chunks = split(text, SplitByTokens(max_tokens=32, overlap_tokens=8))
-    assert all(later.start < earlier.end for earlier, later in zip(chunks, chunks[1:], strict=False))
+    assert all(later.start < earlier.end for earlier, later in pairwise(chunks))
 
 
 def test_characters_and_bytes_count_alike_in_plain_english() -> None:

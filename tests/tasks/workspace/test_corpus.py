@@ -38,7 +38,9 @@ def test_ids(tmp_path: Path, files: dict[str, str | bytes], ids: list[str]) -> N
 @pytest.mark.parametrize(
     ("name", "content", "title", "text"),
     [
-        pytest.param("a.md", "# The title #\n\nText.", "The title", "# The title #\n\nText.", id="title from a heading"),
+        pytest.param(
+            "a.md", "# The title #\n\nText.", "The title", "# The title #\n\nText.", id="title from a heading"
+        ),
         pytest.param("a.md", "No heading.", "a", "No heading.", id="title from the file name"),
         pytest.param("a.md", b"\xef\xbb\xbfA\r\nB\rC", "a", "A\nB\nC", id="byte-order mark and line ends"),
     ],
@@ -77,6 +79,7 @@ def test_beir_keeps_ids_and_searches_titles(tmp_path: Path) -> None:
     ("files", "said"),
     [
         pytest.param({"corpus.jsonl": '{"_id": 1, "text": "x"}'}, "corpus.jsonl line 1", id="id that is no string"),
+        pytest.param({"corpus.jsonl": '{"_id": "a", "text": "\\ud800"}'}, "corpus.jsonl line 1", id="half a character"),
         pytest.param({"corpus.jsonl": '{"_id": "a", "text": "x"}\n{"_id": "a", "text": "y"}'}, "twice", id="id twice"),
     ],
 )

@@ -38,9 +38,11 @@ def test_a_document_and_a_foreign_passage_have_no_place() -> None:
 
 
 def test_alternatives_follow_the_entry() -> None:
-    entry = GoldEntry.model_validate(
-        {"document": "plans.md", "quote": "400 days", "alternatives": [{"document": "plans.md", "start": 0, "end": 4}]}
-    )
+    entry = GoldEntry.model_validate({
+        "document": "plans.md",
+        "quote": "400 days",
+        "alternatives": [{"document": "plans.md", "start": 0, "end": 4}],
+    })
     assert [place.end for place in FINDER.resolve([entry], where="")[0].places] == [TEXT.index("400") + 8, 4]
 
 
