@@ -6,9 +6,11 @@ from typing import Any
 
 from schemas.errors import InputError
 from tasks.index import chunk_keys
-from tasks.store.database import Answer, Database, Pick
+from tasks.store.database import Database, Pick, QueryResult, view_over, views_script
+from tasks.store.files import write_whole
 from tasks.store.runs import RunFolder, RunRecord, list_runs
 from tasks.store.store import Store
+from tasks.store.tabular import parquet_bytes
 
 
 def open_views(workspace: Path) -> Database:
@@ -38,7 +40,33 @@ def open_views(workspace: Path) -> Database:
     columns = {"setup": "string", "document_id": "string", "chunks_key": "string"}
     database.add_rows("planned_chunks", list(unique.values()), columns)
     database.run("views")
+    database.lock_down(store.root)
     return database
+
+
+def names_for_completion(database: Database) -> list[str]:
+    """Names of views and of their columns."""
+    views = [str(row[0]) for row in database.ask("SELECT view_name FROM duckdb_views() WHERE NOT internal").rows()]
+    columns = [str(row[0]) for view in views for row in database.ask(f"DESCRIBE {view}").rows()]
+    return sorted({*views, *columns})
+
+
+def write_views_file(workspace: Path) -> Path:
+    """Write `store/views.sql` for the plain duckdb client, and beside it what is not in the parts.
+
+    The file names the parts that are live now; write it again after a run.
+    """
+    database = open_views(workspace)
+    folder = workspace.resolve() / "store"
+    lines = ["-- Written by `fourcells sql --write-views`; names the parts that were live then."]
+    for name, table in database.tables.items():
+        path = folder / "views" / f"{name}.parquet"
+        write_whole(path, parquet_bytes(table))
+        lines.append(view_over(name, [str(path)]) + ";")
+    lines.extend(view_over(name, paths) + ";" for name, paths in database.parts.items())
+    path = folder / "views.sql"
+    write_whole(path, "\n".join([*lines, "", views_script()]).encode())
+    return path
 
 
 def latest_picks(records: Sequence[RunRecord]) -> list[Pick]:
@@ -49,7 +77,7 @@ def latest_picks(records: Sequence[RunRecord]) -> list[Pick]:
     return [latest[name] for name in sorted(latest)]
 
 
-def ask_sql(database: Database, query: str) -> Answer:
+def ask_sql(database: Database, query: str) -> QueryResult:
     """Run one reading statement: SELECT (also FROM, WITH, VALUES), DESCRIBE, SHOW or SUMMARIZE.
 
     Raises:

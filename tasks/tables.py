@@ -86,7 +86,8 @@ def _safe(cell: str) -> str:
 def print_tables(console: Console, tables: Sequence[Table]) -> None:
     """Print tables to a terminal, leaving out the least important columns where it is too narrow."""
     for table in tables:
-        console.print(Text(table.title, style="bold"))
+        if table.title:
+            console.print(Text(table.title, style="bold"))
         if table.n_labels:
             _print_stacked(console, table)
         elif table.rows:

@@ -6,7 +6,7 @@ from typing import Final
 
 import typer
 
-from flows.cli import asking, grading, keypoints, reading, storing
+from flows.cli import asking, grading, keypoints, querying, reading, storing
 from schemas.errors import FourcellsError
 
 _INTERRUPTED: Final = 130
@@ -29,6 +29,7 @@ app.command("report")(reading.report)
 app.command("show")(reading.show)
 app.command("unsupported")(reading.unsupported)
 app.command("runs")(reading.runs)
+app.command("sql")(querying.sql)
 app.add_typer(keypoints.app, name="keypoints")
 app.add_typer(storing.app, name="store")
 

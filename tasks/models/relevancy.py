@@ -24,48 +24,33 @@ _NUMBER_WORDS: Final = (
 )
 _TIME_WORDS: Final = (
     r"|\b(?:before|after|during|until|since|when|once|as soon as|january|february|march|april|may|june|july|august"
-    r"|september|october"
-    r"|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|today|tomorrow|midnight|noon"
+    r"|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|today|tomorrow|midnight|noon"
     r"|century|year)\b"
 )
-# What stands first in a question says what it asks for.
-_ASKS: Final[tuple[tuple[Asked, re.Pattern[str]], ...]] = tuple(
-    (asked, re.compile(pattern, re.IGNORECASE))
-    for asked, pattern in (
-        (
-            "number",
-            (
-                r"\bhow (?:many|much|long|often|old|far|big|large|tall|fast|high|deep|soon|late|heavy|frequently"
-                r"|quickly)\b"
-                r"|^\W*(?:(?:and|so|since|until|by|from) )?when\b|\bwhen (?:did|does|do|was|were|is|are|will|can"
-                r"|should)\b"
-                r"|\b(?:what|which) (?:is the )?(?:\w+ ){0,2}(?:year|date|day|month|time|version|number|percentage"
-                r"|amount|size|port|price|cost"
-                r"|limit|rate|quota|length|duration|maximum|minimum|score|age|population|timeout|period)\b"
-                r"|\bwie (?:viele?|lange|oft|hoch|groß|alt)\b|\bwann\b|\bcombien\b|\bquand\b|\bcuánt|\bcuándo\b|多少|几|多久"
-                r"|多长|什么时候|何时|何日|いくつ|いくら|いつ|何時|何個"
-            ),
-        ),
-        ("name", r"\bwho(?:se|m)?\b|\bwer\b|\bqui\b|\bquién(?:es)?\b|谁|誰|だれ"),
-        ("place", r"\bwhere\b|\bwo\b|\boù\b|\bdónde\b|哪里|在哪|どこ"),
-        ("reason", r"\bwhy\b|\bhow come\b|\bwarum\b|\bpourquoi\b|\bpor qué\b|为什么|なぜ"),
-        (
-            "way",
-            (
-                r"\bhow (?:do|can|to|should|would|could|does|did|is|are)\b|\bwie (?:kann|mache|geht|lässt)\b"
-                r"|\bcomment\b|\bcómo\b|怎么|如何|どうやって"
-            ),
-        ),
-        (
-            "yes_no",
-            (
-                r"^\W*(?:and |so |but |or )?(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may"
-                r"|must|am)(?:n['’]t)?\b"
-                r"|^\W*(?:ist|sind|kann|hat|gibt|darf|est-ce|peut-on|puede|es|hay)\b|吗[?？]?\W*$|ですか|ますか"
-            ),
-        ),
-    )
-)
+_ASKS: Final[Mapping[Asked, str]] = {
+    "number": (
+        r"\bhow (?:many|much|long|often|old|far|big|large|tall|fast|high|deep|soon|late|heavy|frequently|quickly)\b"
+        r"|^\W*(?:(?:and|so|since|until|by|from) )?when\b"
+        r"|\bwhen (?:did|does|do|was|were|is|are|will|can|should)\b"
+        r"|\b(?:what|which) (?:is the )?(?:\w+ ){0,2}(?:year|date|day|month|time|version|number|percentage|amount|size"
+        r"|port|price|cost|limit|rate|quota|length|duration|maximum|minimum|score|age|population|timeout|period)\b"
+        r"|\bwie (?:viele?|lange|oft|hoch|groß|alt)\b|\bwann\b|\bcombien\b|\bquand\b|\bcuánt|\bcuándo\b"
+        r"|多少|几|多久|多长|什么时候|何时|何日|いくつ|いくら|いつ|何時|何個"
+    ),
+    "name": r"\bwho(?:se|m)?\b|\bwer\b|\bqui\b|\bquién(?:es)?\b|谁|誰|だれ",
+    "place": r"\bwhere\b|\bwo\b|\boù\b|\bdónde\b|哪里|在哪|どこ",
+    "reason": r"\bwhy\b|\bhow come\b|\bwarum\b|\bpourquoi\b|\bpor qué\b|为什么|なぜ",
+    "way": (
+        r"\bhow (?:do|can|to|should|would|could|does|did|is|are)\b|\bwie (?:kann|mache|geht|lässt)\b"
+        r"|\bcomment\b|\bcómo\b|怎么|如何|どうやって"
+    ),
+    "yes_no": (
+        r"^\W*(?:and |so |but |or )?(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|must"
+        r"|am)(?:n['’]t)?\b"
+        r"|^\W*(?:ist|sind|kann|hat|gibt|darf|est-ce|peut-on|puede|es|hay)\b|吗[?？]?\W*$|ですか|ますか"
+    ),
+}
+_ASKED: Final = tuple((asked, re.compile(pattern, re.IGNORECASE)) for asked, pattern in _ASKS.items())
 _ANSWERS: Final[Mapping[Asked, re.Pattern[str]]] = {
     "number": re.compile(_NUMBER_WORDS + _TIME_WORDS, re.IGNORECASE),
     "name": re.compile(
@@ -77,19 +62,17 @@ _ANSWERS: Final[Mapping[Asked, re.Pattern[str]]] = {
     ),
     "reason": re.compile(
         r"\b(?:because|since|due to|so that|in order to|reasons?|caus\w+|as a result|therefore|thus|to (?!be\b)\w+"
-        r"|prevents?|ensures?|avoids?|for"
-        r"|means|led|leads?|weil|denn|damit|parce|car|porque)\b|因为|由于|ため|から",
+        r"|prevents?|ensures?|avoids?|for|means|led|leads?|weil|denn|damit|parce|car|porque)\b|因为|由于|ため|から",
         re.IGNORECASE,
     ),
     "way": re.compile(
         r"```|`|\d[.)]\s|\b(?:by|through|via|using|use|set|click|open|go|run|call|send|add|select|choose|create"
-        r"|enter|press|configure|enable|pass"
-        r"|install|contact|first|then|steps?|when|with|can)\b|[^\x00-\u024f]{2}",
+        r"|enter|press|configure|enable|pass|install|contact|first|then|steps?|when|with|can)\b|[^\x00-\u024f]{2}",
         re.IGNORECASE,
     ),
     "yes_no": re.compile(
-        r"^\W*(?:yes|no|yeah|correct|right|true|false|absolutely|it depends|only|ja|nein|oui|non|sí|是|不|可以|有|没有|はい"
-        r"|いいえ)(?:\b|(?<=[^\x00-\u024f]))"
+        r"^\W*(?:yes|no|yeah|correct|right|true|false|absolutely|it depends|only|ja|nein|oui|non|sí|是|不|可以|有"
+        r"|没有|はい|いいえ)(?:\b|(?<=[^\x00-\u024f]))"
         r"|\b(?:not|no|cannot|never|neither|only|also|all|both|any|can|may|is|are|does|do|has|have|was|were|will"
         r"|supports?|allows?|includes?)\b|n['’]t\b",
         re.IGNORECASE,
@@ -108,7 +91,8 @@ def asked_for(question: str) -> Asked:
     >>> asked_for("How long does Team keep events?"), asked_for("What is a workspace?")
     ('number', 'open')
     """
-    found = [(match.start(), asked) for asked, pattern in _ASKS if (match := pattern.search(question))]
+    # What stands first in a question says what it asks for.
+    found = [(match.start(), asked) for asked, pattern in _ASKED if (match := pattern.search(question))]
     return min(found, key=lambda place: place[0])[1] if found else "open"
 
 

@@ -42,7 +42,7 @@ class Pick(NamedTuple):
     setup: str
 
 
-class Answer(NamedTuple):
+class QueryResult(NamedTuple):
     """What a query gave."""
 
     columns: tuple[str, ...]
@@ -72,6 +72,9 @@ class Database:
 
     def __init__(self, store: Store, picks: Sequence[Pick]) -> None:
         self._connection = duckdb.connect(":memory:", config={"autoinstall_known_extensions": "false"})
+        # What the relations are made from: tables in memory, and the parts on disk.
+        self.tables: dict[str, pa.Table] = {}
+        self.parts: dict[str, list[str]] = {}
         for record in store.records():
             self._view(f"{record}_rows", SCHEMAS[record], store.rows(record).live_paths())
         self.add("manifest", _manifest(store, picks))
@@ -81,6 +84,7 @@ class Database:
 
     def add(self, name: str, table: pa.Table) -> None:
         """Make an Arrow table known by a name."""
+        self.tables[name] = table
         self._connection.register(name, table)
 
     def add_rows(self, name: str, rows: list[dict[str, Any]], columns: Mapping[str, str]) -> None:
@@ -115,7 +119,7 @@ class Database:
         empty = pa.schema([*TRAIL, *_RUN_COLUMNS.items()]).empty_table()
         self.add("all_runs", pa.concat_tables([empty, *tables]))
 
-    def ask(self, query: str) -> Answer:
+    def ask(self, query: str) -> QueryResult:
         """Run one statement that only reads.
 
         Raises:
@@ -128,9 +132,8 @@ class Database:
             if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
                 msg = "only one SELECT, DESCRIBE, SHOW or SUMMARIZE runs here"
                 raise ValueError(msg)
-            result = self._connection.execute(statements[0])
-            names = [column[0] for column in result.description or ()]
-            return Answer(tuple(names), result.to_arrow_table())
+            table = self._connection.sql(query).to_arrow_table()
+            return QueryResult(tuple(table.column_names), table)
         except duckdb.Error as error:
             raise ValueError(str(error)) from None
 
@@ -145,9 +148,19 @@ class Database:
         if not paths:
             self.add(name, schema.empty_table())
             return
-        listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
-        # Both are ours: record names come from the layout, part names are hex; a workspace's path is quoted.
-        self._connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{listed}])")  # noqa: S608
+        self.parts[name] = list(paths)
+        self._connection.execute(view_over(name, paths))
+
+
+def view_over(name: str, paths: Sequence[str]) -> str:
+    """SQL of a view over Parquet files. Names are ours; a workspace's path is quoted."""
+    listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    return f"CREATE OR REPLACE VIEW {name} AS SELECT * FROM read_parquet([{listed}])"  # noqa: S608
+
+
+def views_script() -> str:
+    """The SQL of the views a person queries."""
+    return (_SQL / "views.sql").read_text(encoding="utf-8")
 
 
 def _manifest(store: Store, picks: Sequence[Pick]) -> pa.Table:

@@ -1,5 +1,6 @@
-"""Rows of a Parquet file that somebody else wrote."""
+"""Parquet files that somebody else wrote or will read."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -27,3 +28,10 @@ def read_parquet_rows(path: Path) -> list[dict[str, Any]]:
         raise InputError(problem, where=str(path), remedy="Give one of them another name.")
     rows: list[dict[str, Any]] = table.to_pylist()
     return rows
+
+
+def parquet_bytes(table: pa.Table) -> bytes:
+    """A table as the content of a Parquet file."""
+    sink = BytesIO()
+    pq.write_table(table, sink, compression="zstd")
+    return sink.getvalue()

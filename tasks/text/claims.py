@@ -150,7 +150,9 @@ class _Walk:
             return
         names = self.header + [""] * len(values)
         named = [f"{name}: {value}" if name else value for name, value in zip(names, values, strict=False) if value]
-        self.said.append(_Said("; ".join(named), self._outside(block.start, block.end)))
+        # A first column without a name holds the row's own: "Price: Starter: $0; Team: $20".
+        lead = f"{named.pop(0)}: " if self.header and not names[0] and values[0] and len(named) > 1 else ""
+        self.said.append(_Said(lead + "; ".join(named), self._outside(block.start, block.end)))
 
     def _read_text(self, block: Block, following: Block | None) -> None:
         if self._lists_sources(block):

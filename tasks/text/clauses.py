@@ -62,7 +62,7 @@ _MAY_LEAD: Final = re.compile(
     r"|[^\x00-\u2fff]|[^,.:;]{1,90}\sthat\s",
     re.IGNORECASE,
 )
-_SEMICOLON: Final = re.compile(r"&#?\w{1,8};|[;；]|[()\[\]（）\"“”]")
+_SEMICOLON: Final = re.compile(r"&#?\w{1,8};|;(?=\s|$)|；|[()\[\]（）\"“”]")
 _CONCESSION: Final = re.compile(
     r"^(?:although|though|while|whereas|even though|obwohl|bien que|aunque"
     r"|虽然)\s?(?P<first>[^,，]+[,，])\s*(?P<rest>\S.*)$",
@@ -249,7 +249,7 @@ def _cut_list(masked: str, start: int, end: int) -> list[Part]:
     shared = _SHARED_VERB.match(texts[0].removeprefix(label).strip())
     parts = [Part("claim", *_led(masked, *ranges[0]))]
     for (a, b), text in zip(ranges[1:], texts[1:], strict=True):
-        verb = shared["verb"] if shared and _takes_verb(text, shared) else ""
+        verb = shared["verb"].strip() if shared and _takes_verb(text, shared) else ""
         if label or verb or not is_fragment(text):
             parts.append(Part("claim", *_led(masked, a, b), label, verb))
         else:
@@ -287,5 +287,5 @@ def with_shared(text: str, part: Part) -> str:
     'Team keeps 7 days'
     """
     if part.verb and (match := _VERBLESS.match(text)):
-        text = f"{match['subject']}{part.verb}{text[match.start('amount') :]}"
+        text = f"{match['subject']}{part.verb} {text[match.start('amount') :]}"
     return f"{part.label} {text}" if part.label else text

@@ -129,7 +129,7 @@ def joined(text: str, intros: Sequence[Intro]) -> str:
 
 
 def _is_needed(intro: Intro, text: str) -> bool:
-    if phrases.META_INTRO.search(intro.text):
+    if phrases.META_INTRO.search(intro.text) or any(p.fullmatch(intro.text) for p in phrases.LEADING_CLAUSES):
         return False
     whole = is_sentence(text)
     if intro.is_heading:

@@ -65,7 +65,7 @@ def without_quote_marks(text: str, blocks: Iterable[Block]) -> str:
 def masked(text: str, blocks: Sequence[Block], citations: Sequence[tuple[int, int]]) -> str:
     """Blank citations, and emphasis outside code.
 
-    >>> masked("**Kept** 7 `**` days [1].", [], [(21, 24)])
+    >>> masked("**Kept** 7 `**` days [1].", [Block("paragraph", 0, 25, 0, 25)], [(21, 24)])
     '  Kept   7 `**` days    .'
     """
     kept = [(start, end, text[start:end]) for start, end in find_code(text, blocks)]

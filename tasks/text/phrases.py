@@ -234,15 +234,16 @@ GREETINGS: Final = tuple(
         r"^(?:hi|hello|hey)(?: there)?[,!]\s(?:thanks?|thank you|i['’]m|i am|how can)\b",
         (
             r"^(?:sure|certainly|of course|absolutely|definitely|great|good|excellent|happy to help|no problem|okay|ok"
-            r"|gern|gerne|natürlich|klar"
-            r"|bien sûr|claro|por supuesto|当然|好的|您好|你好|はい、喜んで|こんにちは)(?: thing)?(?:[,!.]? (?:i(?:['’]d| would| can"
+            r"|gern|gerne|natürlich|klar|bien sûr|claro|por supuesto|当然|好的|您好|你好|はい、喜んで|こんにちは)"
+            r"(?: thing)?(?:[,!.]? (?:i(?:['’]d| would| can"
             r"|['’]ll| will) (?:be )?(?:happy|glad|help).*|happy to help.*))?\s*[!.。！,]*$"
         ),
         (
             r"^(?:(?:that['’]s|this is|what) an? )?(?:great|good|excellent|interesting|very good"
             r"|nice) question\b[^.]{0,60}[.!]*$"
         ),
-        r"^thank(?:s| you)\b[^.]{0,80}[.!]*$|^(?:danke|merci|gracias|谢谢|ありがとうございます)\b[^.。]{0,40}[.!。！]*$",
+        r"^thank(?:s| you)\b[^.]{0,80}[.!]*$",
+        r"^(?:danke|merci|gracias|谢谢|ありがとうございます)\b[^.。]{0,40}[.!。！]*$",
         (
             r"^(?:i )?(?:really )?hope (?:that |this |it )?(?:this |that |it )?(?:helps?|answers?|clarif|is|was"
             r"|assists?)\b"

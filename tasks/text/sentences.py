@@ -65,6 +65,8 @@ def language_of(text: str) -> str:
     >>> language_of("保留三天。"), language_of("これは三天。"), language_of("Drei Tage.")
     ('zh', 'ja', 'en')
     """
+    if text.isascii():
+        return "en"
     sample = text[:2000]
     counts = {
         "ja": len(re.findall(r"[\u3040-\u30ff]", sample)) * 5,  # kana are the mark of Japanese, kanji the bulk
@@ -106,8 +108,7 @@ def _masked(text: str, markers: Sequence[tuple[int, int]]) -> str:
     pieces.extend((a, b, "Q" + "q" * (b - a - 1)) for a, b in find_code_spans(text, 0, len(text)))
     pieces.extend((a, b, "Q" + "q" * (b - a - 1)) for a, b in find_addresses(text))
     for a, b in markers:
-        opens_line = not text[text.rfind("\n", max(0, a - _WINDOW), a) + 1 : a].strip()
-        pieces.append((a, b, "Q" + "q" * (b - a - 1) if opens_line else " " * (b - a)))
+        pieces.append((a, b, "Q" + "q" * (b - a - 1) if _opens_line(text, a) else " " * (b - a)))
     parts: list[str] = []
     done = 0
     for a, b, filler in sorted(pieces):
@@ -116,6 +117,11 @@ def _masked(text: str, markers: Sequence[tuple[int, int]]) -> str:
             done = b
     parts.append(_without_emphasis(text[done:]))
     return "".join(parts)
+
+
+def _opens_line(text: str, at: int) -> bool:
+    line = text[max(0, at - _WINDOW) : at].rpartition("\n")
+    return not line[2].strip() and (bool(line[1]) or at <= _WINDOW)
 
 
 def _without_emphasis(text: str) -> str:
