@@ -1,5 +1,6 @@
 """The order as a Prefect flow: the table TASKS turns each stage into a task."""
 
+import base64
 import logging
 from collections.abc import Sequence
 from functools import wraps
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from prefect import Task, flow, task
+from prefect.artifacts import create_image_artifact, create_markdown_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.futures import PrefectFuture
@@ -14,10 +16,14 @@ from prefect.states import Completed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from flows.order import STAGES, Stage, walk
-from schemas.plan import StageCount, Until
+from schemas.plan import Plan, Shard, StageCount, Until
 from tasks.close import close
+from tasks.compare import compare
+from tasks.picture import draw_cells
 from tasks.prepare import Request, prepare
+from tasks.report import report_tables, summarize
 from tasks.run import open_run
+from tasks.tables import to_markdown
 from tasks.workspace.folder import find_workspace
 
 log = logging.getLogger("fourcells.flow")
@@ -27,6 +33,9 @@ def _as_task(name: str, stage: Stage) -> Task[..., Any]:
     @wraps(stage)
     def call(*args: object) -> StageCount | State[StageCount]:
         count = stage(*args)
+        log.info(
+            "%s %s: %d computed, %d reused, %d failed", name, count.setup, count.computed, count.reused, count.failed
+        )
         if count.computed or count.failed:
             return count
         return Completed(name="Cached", message=f"{count.reused} rows reused", data=count)
@@ -37,6 +46,9 @@ def _as_task(name: str, stage: Stage) -> Task[..., Any]:
 
 # Two cores' worth: the offline seats hold the interpreter, and model calls have a limiter of their own.
 RUNNER = cast("TaskRunner[PrefectFuture[Any]]", ThreadPoolTaskRunner(max_workers=2))
+
+# Which table of the report is which artifact.
+ARTIFACTS = {"comparison": "Setups", "cells": "Cells", "unsupported-claims": "Claims"}
 
 # Which stage is which task.
 TASKS = {name: _as_task(name, stage) for name, stage in STAGES.items()}
@@ -52,8 +64,8 @@ def evaluate(
     """Evaluate setups over a workspace.
 
     Args:
-        workspace: Folder of the workspace; None takes FOURCELLS_WORKSPACE or the built-in one.
-        setups: Names of setups; None takes all.
+        workspace: Folder of the workspace; none takes FOURCELLS_WORKSPACE or the built-in one.
+        setups: Names of setups; none takes all.
         judge: Name of a judge.
         until: The last stage to run.
 
@@ -63,12 +75,13 @@ def evaluate(
     Raises:
         RuntimeError: When a task run failed; everything that was computed is saved.
     """
+    logging.getLogger("fourcells").setLevel(logging.INFO)
     folder = find_workspace(Path(workspace) if workspace else None)
     plan = prepare(Request(workspace=folder, setups=tuple(setups or ()), judge=judge, until=until))
     log.info("run %s over %s", plan.run_id, folder)
 
     def call(name: str, args: tuple[object, ...], after: Sequence[PrefectFuture[Any]]) -> PrefectFuture[Any]:
-        return TASKS[name].submit(*args, wait_for=list(after))
+        return TASKS[name].with_options(task_run_name=_name(name, args)).submit(*args, wait_for=list(after))
 
     promises = walk(plan, open_run(plan.workspace, plan.run_id).shards, call)
     for promise in promises:
@@ -76,9 +89,28 @@ def evaluate(
     broken = [promise for promise in promises if not promise.state.is_completed()]
     counts = [promise.result() for promise in promises if promise.state.is_completed()]
     close(plan, counts, ended="stopped" if broken else "done")
-    for promise in broken:
-        log.error("task run %s ended as %s", promise.task_run_id, promise.state.name)
+    _publish(plan)
     if broken:
-        msg = f"{len(broken)} of {len(promises)} task runs failed; what was computed is saved, run again"
+        failed = [promise for promise in broken if promise.state.is_failed() or promise.state.is_crashed()]
+        told = "; ".join(f"{promise.state.name}: {promise.state.message}" for promise in failed[:3])
+        msg = f"{len(broken)} of {len(promises)} task runs did not complete ({told}); what was computed is saved"
         raise RuntimeError(msg)
     return plan.run_id
+
+
+def _name(stage: str, args: tuple[object, ...]) -> str:
+    """A task run's name: the stage, the setup, and which questions."""
+    shard = args[0]
+    return f"{stage} {shard.setup} {shard.start}-{shard.stop}" if isinstance(shard, Shard) else f"{stage} {args[-1]}"
+
+
+def _publish(plan: Plan) -> None:
+    """The report as artifacts of the flow run."""
+    comparison = compare(Path(plan.workspace), run_id=plan.run_id)
+    for key, wanted in ARTIFACTS.items():
+        found = [table for table in report_tables(comparison) if table.title.startswith(wanted)]
+        text = to_markdown(found) if found else f"Run {plan.run_id} has none."
+        create_markdown_artifact(text, key=key, description=f"run {plan.run_id}")
+    picture = draw_cells({name: setup["cells"] for name, setup in summarize(comparison)["setups"].items()})
+    encoded = base64.b64encode(picture.encode()).decode()
+    create_image_artifact(f"data:image/svg+xml;base64,{encoded}", key="cells-by-setup", description="Cells by setup")

@@ -6,7 +6,7 @@ from typing import Final
 
 import typer
 
-from flows.cli import asking, grading, keypoints, querying, reading, storing
+from flows.cli import asking, grading, keypoints, querying, reading, serving, storing
 from schemas.errors import FourcellsError
 
 _INTERRUPTED: Final = 130
@@ -30,6 +30,8 @@ app.command("show")(reading.show)
 app.command("unsupported")(reading.unsupported)
 app.command("runs")(reading.runs)
 app.command("sql")(querying.sql)
+app.command("up")(serving.up)
+app.command("down")(serving.down)
 app.add_typer(keypoints.app, name="keypoints")
 app.add_typer(storing.app, name="store")
 

@@ -1,6 +1,6 @@
 """Where a statement says something else than a claim: another number, a denial, an opposite word."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from tasks.models.content import Content, Place
@@ -8,13 +8,12 @@ from tasks.models.lexicon import opposites
 from tasks.text.quantities import KNOWN_UNITS, Number
 
 _YEAR_DIGITS: Final = 4
+_MOST_OF_IT: Final = 0.5
 
 
-def holds(places: Iterable[Place], number: Number) -> bool:
-    """Whether a number stands in one of the places and counts the same there, as far as units are known."""
-    return any(
-        number.same(other) and not _units_differ(number, other) for place in places for other in place.content.numbers
-    )
+def holds(place: Place, number: Number) -> bool:
+    """Whether a number stands in a place and counts the same there, as far as units are known."""
+    return any(number.same(other) and not _units_differ(number, other) for other in place.content.numbers)
 
 
 def is_other_number(number: Number, claimed: Sequence[Number], place: Place) -> bool:
@@ -31,11 +30,14 @@ def is_other_number(number: Number, claimed: Sequence[Number], place: Place) -> 
 
 
 def is_denial(claim: Content, statement: Content) -> bool:
-    """Whether one of the two denies, and its negation reaches a word of both."""
+    """Whether one of the two denies what both speak of: most of that stands in the clause that is denied."""
     if claim.denies == statement.denies:
         return False
-    reached = claim.negated | statement.negated
-    return statement.is_answer or not reached or bool(reached & claim.stems & statement.stems)
+    denied = (*claim.negated, *statement.negated)
+    if statement.is_answer or not any(one.reached for one in denied):
+        return True
+    both = claim.stems & statement.stems
+    return any(one.reached & both and len(one.clause & both) >= _MOST_OF_IT * len(both) for one in denied)
 
 
 def opposed_words(claim: Content, places: Sequence[Place]) -> frozenset[str]:

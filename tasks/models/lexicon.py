@@ -1,4 +1,4 @@
-"""Fixed word lists of the offline judge: function words, light verbs, negations, opposites."""
+"""Fixed word lists of the offline judge: function words, light verbs, negations, equals, opposites."""
 
 from itertools import combinations
 from typing import Final
@@ -36,6 +36,39 @@ LIGHT_STEMS: Final = _stems("""
     mention mentions state stated states say says said
 """)
 
+# What a paraphrase swaps, adds or drops without saying anything else.
+_FILLERS: Final = """
+    right away just really basically actually simply however therefore otherwise instead already currently anyway
+    afraid please thing things way lot kind sort case cases example need needs needed take takes took taken go goes
+    going went gone come came want wants work works working mean means happen happens expect expected look looks
+    see seen know known think seem seems exactly rather quite roughly around approximately sure able possible note
+    mind thus hence still yet now today usually generally typically mainly mostly especially particular
+    particularly specific specifically fine enough whatever whichever everything anything something everyone
+    anyone someone try start remember like according ensure regardless itself longer along back together well good
+    find found put set run part become becomes became bring brings help helps show shows
+"""
+
+# Words that a paraphrase takes for one another. Near enough is enough: a claim rests on all its words.
+_EQUALS: Final = """
+    delete/remove/erase/removal/deletion start/begin/beginning/began/commence/launch
+    stop/end/finish/cease buy/purchase/bought receive/obtain keep/retain/store/remain/stay/retention/kept
+    need/require/necessary/mandatory/compulsory allow/permit refuse/reject/deny quick/fast/rapid/swift/quickly
+    big/large/huge small/little show/display/demonstrate/indicate/suggest choose/select/pick/chose/chosen
+    change/modify/alter/edit cost/price/charge/fee annual/year/annually month/monthly day/daily week/weekly
+    hour/hourly maximum/max minimum/min try/attempt ask/request answer/reply/respond/response happen/occur
+    rise/increase/grow/growth decrease/reduce/decline/reduction die/death/dead/deceased write/wrote/written/author
+    correct/right wrong/incorrect company/firm/corporation country/nation movie/film kid/child/children
+    doctor/physician help/assist/aid find/discover/discovery usual/normal/typical common/frequent/often/frequently
+    entire/whole/full/complete job/occupation famous/popular locate/situate disease/illness ill/sick
+    result/outcome join/combine reveal/disclose build/construct/built speak/talk/spoke tell/told sell/sold
+    give/given/gave win/won/winner/victory lose/lost/loss create/creation produce/production send/sent/deliver
+    hold/held pay/paid/payment bill/invoice cancel/canceled/cancelled expire/expiry people/person/human
+    car/automobile picture/image/photo road/street hard/difficult easy/simple employ/hire wish/want
+    previous/former/earlier near/close several/multiple nearly/almost aim/goal/purpose teach/instruct
+    study/research/investigate birth/born marry/married/marriage immediately/instantly separate/different/distinct
+    automatic/automatically manual/manually age/old/older amount/quantity/number use/usage/utilize
+"""
+
 # Capitalised, and no names.
 CALENDAR_STEMS: Final = _stems("""
     january february march april may june july august september october november december
@@ -45,7 +78,7 @@ CALENDAR_STEMS: Final = _stems("""
 NEGATIONS: Final = _words("""
     no not never none neither nor nobody nothing nowhere without cannot can't don't doesn't didn't isn't
     aren't wasn't weren't won't wouldn't shouldn't couldn't hasn't haven't hadn't mustn't needn't ain't hardly
-    lack lacks lacked lacking refuse refuses refused unable incapable
+    lack lacks lacked lacking unable incapable
     except excluding
     nicht kein keine keinen keinem keiner keines nie niemals ohne weder
     ne pas jamais aucun aucune sans ni nunca jamás ningún ninguna ninguno tampoco
@@ -79,11 +112,35 @@ _NEGATING_PREFIXES: Final = ("un", "in", "im", "non", "dis", "ir", "il")
 _SHORTEST_BARE: Final = 4
 
 
+def _roots() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for group in _EQUALS.split():
+        members = [stem(word) for word in group.split("/")]
+        found.update((member, members[0]) for member in members)
+    return found
+
+
+_ROOTS: Final = _roots()
+
+
+def same(word: str) -> str:
+    """The stem that stands for a stem and all its equals.
+
+    >>> same(stem("removed")) == same(stem("deletion")), same("log")
+    (True, 'log')
+    """
+    return _ROOTS.get(word, word)
+
+
+# Light words and fillers: they count for less, wherever they stand or are missing.
+WEAK_STEMS: Final = frozenset(map(same, LIGHT_STEMS | _stems(_FILLERS)))
+
+
 def _pairs() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     pairs = [pair.split("/") for pair in _OPPOSITE_PAIRS.split()]
     for words in (*pairs, *combinations(_PERIODS, 2)):
-        one, other = (stem(word) for word in words)
+        one, other = (same(stem(word)) for word in words)
         found[one] = (*found.get(one, ()), other)
         found[other] = (*found.get(other, ()), one)
     return found

@@ -12,26 +12,20 @@ from schemas.verdict import JudgedClaim, JudgedWord, PointVerdict, PointWord, Qu
 from tasks.models.content import Place
 from tasks.models.coverage import Context, Match
 from tasks.text.fold import Span
+from tasks.text.quantities import claimed_numbers, numbers
 from tasks.text.quotes import find_quote
 from tasks.text.statements import find_statements
 from tasks.text.words import words
 
-VERSION: Final = 1
+# Enters every key of a verdict: raise it whenever the same request could be judged otherwise.
+VERSION: Final = 2
 
 
 class Thresholds(Record):
-    """The one configuration, for claims and key points alike: measured once, not for a person to set.
+    """The one configuration, for claims and key points alike: measured once, not for a person to set."""
 
-    A claim scores half its share of the whole context and half that of its best window, less what speaks
-    against it. The values are round ones from the flat top of a search over six sources of labelled claims.
-    """
-
-    supported: float = Field(default=0.55, ge=0, le=1)
+    supported: float = Field(default=0.53, ge=0, le=1)
     partly: float = Field(default=0.40, ge=0, le=1)
-    lost_number: float = 0.30
-    opposite: float = 0.20
-    swapped: float = 0.50
-    denial: float = 0.15
 
 
 THRESHOLDS: Final = Thresholds()
@@ -88,17 +82,6 @@ def _failure(error: Exception) -> Failure:
     return Failure(state=State.ERRORED, kind=type(error).__name__, message=str(error))
 
 
-def score(match: Match) -> float:
-    """What a sentence of a claim scores, 0-1 and below where more speaks against it than for it."""
-    against = (
-        THRESHOLDS.lost_number * match.number_lost
-        + THRESHOLDS.swapped * match.swapped
-        + THRESHOLDS.denial * match.denial
-        + THRESHOLDS.opposite * match.opposite
-    )
-    return (match.whole + match.window) / 2 - against
-
-
 def _judge_claims(request: GroundRequest) -> tuple[JudgedClaim, ...]:
     context = Context(request.passages)
     return tuple(
@@ -109,7 +92,7 @@ def _judge_claims(request: GroundRequest) -> tuple[JudgedClaim, ...]:
 def _judge_claim(number: int, claim: str, context: Context, passages: Sequence[str]) -> JudgedClaim:
     matches = _matches(claim, context)
     word = _word(matches)
-    quotes = _quotes(matches, passages) if word in {"yes", "contradicted"} else ()
+    quotes = _quotes(claim, matches, passages) if word in {"yes", "contradicted"} else ()
     return JudgedClaim(number=number, verdict=_OF_CLAIM[word], quotes=quotes, why=_why(matches))
 
 
@@ -119,7 +102,7 @@ def _judge_points(request: PointsRequest) -> tuple[PointVerdict, ...]:
     for number, point in enumerate(request.points, start=1):
         matches = _matches(point, context)
         word = _word(matches)
-        quotes = _quotes(matches, [request.answer]) if word != "no" else ()
+        quotes = _quotes(point, matches, [request.answer]) if word != "no" else ()
         text = " … ".join(quote.text for quote in quotes)
         verdicts.append(PointVerdict(number=number, verdict=_OF_POINT[word], quote=text, why=_why(matches)))
     return tuple(verdicts)
@@ -128,33 +111,50 @@ def _judge_points(request: PointsRequest) -> tuple[PointVerdict, ...]:
 def _matches(claim: str, context: Context) -> list[Match]:
     """Match a claim sentence by sentence: each has to stand, and true ones would drown a false one."""
     sentences = [claim[statement.span.start : statement.span.end] for statement in find_statements(claim)]
-    telling = [sentence for sentence in sentences if len(words(sentence)) >= _LEAST_SENTENCE_WORDS]
-    return [context.match(sentence) for sentence in telling or [claim]]
+    telling = [one for one in sentences if len(words(one)) >= _LEAST_SENTENCE_WORDS or claimed_numbers(one)]
+    return [context.match(sentence, enough=THRESHOLDS.supported) for sentence in telling or [claim]]
 
 
 def _word(matches: Sequence[Match]) -> Word:
     if any(match.contradicted for match in matches):
         return "contradicted"
-    worst = min(score(match) for match in matches)
+    worst = min(match.score for match in matches)
     if worst < THRESHOLDS.partly:
         return "no"
-    stated = not any(match.number_nowhere for match in matches)
+    stated = not any(match.number_lost for match in matches)
     return "yes" if stated and worst >= THRESHOLDS.supported else "partly"
 
 
 def _why(matches: Sequence[Match]) -> str:
-    worst = min(matches, key=score)
+    worst = min(matches, key=lambda match: match.score)
     return f"words found: {worst.whole:.2f} in the whole text, {worst.window:.2f} in the best place"
 
 
-def _quotes(matches: Sequence[Match], passages: Sequence[str]) -> tuple[Quote, ...]:
+def _quotes(claim: str, matches: Sequence[Match], passages: Sequence[str]) -> tuple[Quote, ...]:
     places = [place for match in matches for place in (*match.places, *match.extra)]
     quotes: dict[tuple[int, int], Quote] = {}
-    for passage, span in _joined(places, passages):
+    spans = _joined(places, passages)
+    for passage, span in (*spans, *_with_numbers(claim, spans, places, passages)):
         text = passages[passage]
         start, end = _long_enough(span, text)
         quotes.setdefault((passage, start), Quote(text=text[start:end], passage=passage + 1))
     return tuple(quotes.values())
+
+
+def _with_numbers(
+    claim: str, quoted: Sequence[tuple[int, Span]], places: Sequence[Place], passages: Sequence[str]
+) -> Iterator[tuple[int, Span]]:
+    """The column headers and headings that hold a number of the claim which no quote has: "Severity 3"."""
+    held = [number for passage, span in quoted for number in numbers(passages[passage][slice(*span)])]
+    for lost in claimed_numbers(claim):
+        if not any(lost.same(other) for other in held):
+            for place in places:
+                over = (span for span in place.sources if not place.span.start <= span.start < place.span.end)
+                yield from (
+                    (place.passage, span)
+                    for span in over
+                    if any(lost.same(other) for other in numbers(passages[place.passage][slice(*span)]))
+                )
 
 
 def _joined(places: Sequence[Place], passages: Sequence[str]) -> list[tuple[int, Span]]:

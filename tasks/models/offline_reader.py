@@ -10,12 +10,13 @@ from tasks.models.lexicon import LIGHT_STEMS
 from tasks.models.relevancy import addresses, content, fits, share_of
 from tasks.text.claims import Split, split_claims
 from tasks.text.clauses import not_covered
-from tasks.text.phrases import ADVICE, ITSELF, PARTIAL
+from tasks.text.phrases import ADVICE, HEDGE, ITSELF, PARTIAL
 
 # Enters the readings' keys: raise it whenever the same answer would be read otherwise.
-VERSION: Final = 2
+VERSION: Final = 3
 
 _ABOUT_QUESTION: Final = 0.34
+_ANSWERS_SHARE: Final = 0.5
 
 
 class OfflineReader:
@@ -47,7 +48,7 @@ def _read(request: ReadRequest) -> Reading:
         if part.kind == "coverage" and not_covered(text := " ".join(request.answer[part.start : part.end].split()))
     ]
     form = _form(request.question, split, denials)
-    gives_answer = _gives_answer(request.question, split, denials)
+    gives_answer = _gives_answer(request.question, split, form)
     return Reading(
         claims=split.claims,
         non_claims=split.non_claims,
@@ -80,12 +81,21 @@ def _is_about(question: str, denial: str) -> bool:
     return share is None or share >= _ABOUT_QUESTION or ITSELF.search(denial) is not None or len(own) <= 2
 
 
-def _gives_answer(question: str, split: Split, denials: Sequence[_Denial]) -> bool:
-    """Tell whether something is answered; beside a denial it must share a word with the question, or fit it."""
+def _gives_answer(question: str, split: Split, form: Form) -> bool:
+    """Tell whether something is answered.
+
+    Behind a denial of the whole most claims are about something near by ("What it does describe is ..."), so one must
+    be of the question and of the kind it asks for, or say that it is a guess.
+    """
+    if form != "NOT_COVERED":
+        return True
     stated = [claim.text for claim in split.claims if not ADVICE.match(claim.text)]
-    if not denials:
-        return bool(split.claims)
-    return any(share_of(question, text) != 0 or fits(question, text) for text in stated)
+    return any(_answers(question, text) for text in stated)
+
+
+def _answers(question: str, claim: str) -> bool:
+    share = share_of(question, claim) or 0.0
+    return fits(question, claim) and (share >= _ANSWERS_SHARE or HEDGE.search(claim) is not None)
 
 
 def _relevancy(question: str, split: Split, form: Form, *, gives_answer: bool) -> Relevancy:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from tasks.models.lexicon import LIGHT_STEMS, STOP_STEMS
+from tasks.text.clauses import has_verb
 from tasks.text.words import stem, words
 
 Asked = Literal["number", "name", "place", "reason", "way", "yes_no", "open"]
@@ -81,7 +82,11 @@ _ANSWERS: Final[Mapping[Asked, re.Pattern[str]]] = {
 }
 _SHORT_WORDS: Final = 8
 _NAME_WEIGHT: Final = 2
-_MUCH, _SOME, _LITTLE = 0.5, 0.3, 0.0
+_LANGUAGE_WORDS: Final = 6  # hardly an English sentence of so many has no function word
+_PHRASE_WORDS: Final = 3
+_POINTING: Final = re.compile(r"\W*(?:yes|no|it|they|this|that|these|those|there|you|he|she|we|i)\b", re.IGNORECASE)
+_MUCH: Final = 0.5
+_SOME: Final = 0.3
 _READ_CHARS: Final = 20_000  # of an answer: who has not come to the point by then does not
 
 
@@ -143,26 +148,32 @@ def addresses(question: str, said: str) -> Literal["ADDRESSES", "PARTLY", "OFF_T
     """
     share = share_of(question, said)
     is_fit = fits(question, said)
-    if share is None or _other_script(question, said):
+    if share is None or _other_language(question, said):
         return "ADDRESSES" if is_fit else "PARTLY"
     if len(words(said[:_READ_CHARS])) <= _SHORT_WORDS:
-        return _short(asked_for(question), said, is_fit=is_fit, shares=share > _LITTLE)
+        return _short(question, said, is_fit=is_fit, shares=share > 0)
     if share >= _MUCH or (share >= _SOME and is_fit):
         return "ADDRESSES" if is_fit else "PARTLY"
-    return "PARTLY" if share > _LITTLE and is_fit else "OFF_TOPIC"
+    return "PARTLY" if share > 0 and is_fit else "OFF_TOPIC"
 
 
-def _short(asked: Asked, said: str, *, is_fit: bool, shares: bool) -> Literal["ADDRESSES", "PARTLY", "OFF_TOPIC"]:
+def _short(question: str, said: str, *, is_fit: bool, shares: bool) -> Literal["ADDRESSES", "PARTLY", "OFF_TOPIC"]:
     """Judge a few words: a name may be written small, and a phrase may be a reason or a way."""
+    if not shares and len(words(said)) > _PHRASE_WORDS and has_verb(said) and not _POINTING.match(said):
+        return "OFF_TOPIC"  # a whole sentence with a subject of its own
     is_phrase = any(char.isalpha() for char in said)
-    if is_fit or (asked in {"name", "place"} and is_phrase):
+    if is_fit or (asked_for(question) in {"name", "place"} and is_phrase):
         return "ADDRESSES"
     return "PARTLY" if shares or is_phrase else "OFF_TOPIC"
 
 
-def _other_script(question: str, said: str) -> bool:
-    """Tell an answer in another script, which cannot share its question's words."""
-    return _mostly_ascii(question) != _mostly_ascii(said)
+def _other_language(question: str, said: str) -> bool:
+    """Tell an answer in another script or language, which cannot share its question's words."""
+    if _mostly_ascii(question) != _mostly_ascii(said):
+        return True
+    asked, stated = ([stem(word.text) for word in words(text[:_READ_CHARS])] for text in (question, said))
+    long_enough = min(len(asked), len(stated)) >= _LANGUAGE_WORDS
+    return long_enough and STOP_STEMS.isdisjoint(asked) != STOP_STEMS.isdisjoint(stated)
 
 
 def _mostly_ascii(text: str) -> bool:

@@ -159,6 +159,7 @@ class _Walk:
             self._keep("marker", block.start, block.end)
             return
         intro, self.carried = self.carried, ""
+        intros = list(self.intros)  # what this block introduces is not for itself
         found: list[_Said] = []
         sentences = self._sentences(block)
         for index, (start, end) in enumerate(sentences):
@@ -177,7 +178,7 @@ class _Walk:
                     said.sentence, said.intro = index, intro
                     said.opens_line, said.is_label = opens_line and part.start == start, label
                     found.append(said)
-        self._add(self._merged(found, block, following), block)
+        self._add(self._merged(found, block, following), block, intros)
 
     def _sentences(self, block: Block) -> list[tuple[int, int]]:
         start = block.body_start
@@ -257,12 +258,12 @@ class _Walk:
                 kept.append(said)
         return kept
 
-    def _add(self, claims: Sequence[_Said], block: Block) -> None:
+    def _add(self, claims: Sequence[_Said], block: Block, intros: Sequence[Intro]) -> None:
         for said in claims:
             if said.intro:
                 said.text = joined(said.text, [Intro(said.intro, 0, is_heading=True)])
             elif said.sentence == claims[0].sentence and block.kind in {"item", "paragraph"}:
-                said.text = joined(said.text, self.intros)
+                said.text = joined(said.text, intros)
             self.said.append(said)
 
     def _stop_waiting(self) -> None:

@@ -25,7 +25,8 @@ _GIVEN: Final = (
     r"|existing|referenced)"
 )
 _BEHIND: Final = (
-    r"(?:\s(?:provided|given|supplied|above|retrieved|available|at hand|i have(?: access to)?|i was given"
+    r"(?:\s(?:provided|given|supplied|above|retrieved|available|at hand|i (?:have|found|could find|can see"
+    r"|was given|looked at)(?: access to| in front of me| here)?"
     r"|(?:that )?you(?:'ve| have)? (?:provided|given|shared|gave me)|that (?:was|were) (?:provided|given)"
     r"|available to me|here))"
 )
@@ -79,7 +80,8 @@ LEADING_CLAUSES: Final = tuple(
             rf"(?:\s(?:fournie?s?|donnée?s?))?{_SEP}"
         ),
         (
-            rf"^(?:según|de acuerdo con)\s(?:la|los|las|el|estos|esta)\s(?:documentación|documentos?|pasajes?|fuentes?"
+            rf"^(?:según|de acuerdo con)\s(?:la|los|las|el|estos|esta)\s(?:documentación|documentos?|pasajes?"
+            rf"|fuentes?"
             rf"|contexto|información)"
             rf"(?:\s(?:proporcionad[oa]s?|dad[oa]s?))?{_SEP}"
         ),
@@ -125,17 +127,22 @@ NOT_COVERED: Final = tuple(
         ),
         rf"\b{SOURCES}\s{_NO}\b",
         (
-            rf"\b(?:not|n['’]t|never|nowhere|un)\s?(?:be(?:en)?\s)?(?:\w+ly\s)?(?:mentioned|stated|specified|covered"
+            rf"(?:\bnot|n['’]t|\bnever|\bnowhere|\bun)\s?(?:be(?:en)?\s)?(?:\w+ly\s)?(?:mentioned|stated|specified"
+            rf"|covered"
             rf"|documented|described|provided"
-            rf"|found|included|addressed|available|given|listed|discussed|contained|explained|present|defined|indicated"
+            rf"|found|included|addressed|available|given|listed|discussed|contained|explained|present|defined"
+            rf"|indicated"
             rf"|detailed|clear|disclosed)"
             rf"\s(?:anywhere\s)?(?:in|by|from|within)\s{SOURCES}"
         ),
         rf"\b(?:none|neither|nothing)\s(?:of\s|in\s){SOURCES}",
+        rf"\bthere(?:['’]s| is| are| was| were)\sno\s[^.,;]{{1,80}}\s(?:in|anywhere in)\s{SOURCES}",
+        rf"(?:\bnot|n['’]t)\s(?:part of|in|among)\s(?:{SOURCES}|(?:what|anything|the parts?) (?:of the \w+ )?i\b)",
         (
             r"\b(?:i|we)(?:['’]m| am| are|['’]re)?\s(?:was |were )?(?:\w+ly )?(?:sorry,? but i )?(?:can ?not|can['’]t"
             r"|could ?n['’]t|could not|unable to"
-            r"|not able to|did ?n['’]t|did not|do ?n['’]t|do not)\s(?:\w+ly )?(?:find|locate|see|determine|answer|tell"
+            r"|not able to|did ?n['’]t|did not|do ?n['’]t|do not)\s(?:\w+ly )?(?:find|locate|see|determine|answer"
+            r"|tell"
             r"|say|confirm|know|have"
             r"(?: \w+)?(?: \w+)? (?:information|access|data|details|documentation|context|evidence|answer|knowledge)"
             r"|provide|give|verify|identify|help)\b"
@@ -145,7 +152,8 @@ NOT_COVERED: Final = tuple(
             rf"|insufficient)\s(?:\w+\s)?{_INFO}\b"
         ),
         (
-            rf"^(?:unfortunately,?\s|sorry,?\s|however,?\s)?no\s(?:\w+\s)?{_INFO}\s(?:\w+\s){{0,6}}?(?:is|are|was|were"
+            rf"^(?:unfortunately,?\s|sorry,?\s|however,?\s)?no\s(?:\w+\s)?{_INFO}\s(?:\w+\s){{0,6}}?(?:is|are|was"
+            rf"|were"
             rf"|could be|can be|has been|found)\b"
         ),
         (
@@ -165,7 +173,8 @@ NOT_COVERED: Final = tuple(
         ),
         r"\b(?:not enough|insufficient|too little) (?:information|context|detail|evidence|data)\b",
         (
-            r"(?:dokumentation|dokumente?n?|unterlagen|quellen?|kontext|textstellen|passagen|texte?)\b.{0,60}\b(?:nicht"
+            r"(?:dokumentation|dokumente?n?|unterlagen|quellen?|kontext|textstellen|passagen"
+            r"|texte?)\b.{0,60}\b(?:nicht"
             r"|kein|keine|keinen|keinerlei)\b"
             r"|\b(?:nicht|kein|keine|keinen|keinerlei)\b.{0,80}\b(?:dokumentation|dokumenten?|unterlagen|quellen?"
             r"|kontext|textstellen|passagen)\b"
@@ -187,7 +196,8 @@ NOT_COVERED: Final = tuple(
             r"|资料)?|我不知道|无法(?:回答|确定|找到)"
         ),
         (
-            r"(?:ドキュメント|文書|資料|コンテキスト|文脈|情報).{0,30}(?:記載|言及|情報|説明|含ま).{0,8}(?:ありません|ていません|れていません|ない)|(?:記載|言及|説明)(?:が|は"
+            r"(?:ドキュメント|文書|資料|コンテキスト|文脈|情報).{0,30}(?:記載|言及|情報|説明|含ま).{0,8}(?:ありません|ていません|れていません|ない)|(?:記載|言及"
+            r"|説明)(?:が|は"
             r"|も)?(?:ありません|ございません|されていません|ない)|(?:わかりません|分かりません|見つかりません|不明です)"
         ),
     )
@@ -203,7 +213,17 @@ PARTIAL: Final = re.compile(
 ITSELF: Final = re.compile(
     r"\b(?:this|i|we|the answer|the requested|your (?:question|request|query)|the question|what you(?:['’]re"
     r"| are)? ask(?:ing|ed)?)\b"
-    r"|\b(?:it|that)\W*$",
+    r"|\b(?:it|that)\W*$|\b(?:about|on|regarding|for|of|to) (?:it|that)\b",
+    _I,
+)
+# An answer given all the same, from general knowledge or by guess.
+HEDGE: Final = re.compile(
+    r"\b(?:in general|generally|typically|usually|normally|commonly|in most cases|probably|likely|presumably"
+    r"|perhaps|i (?:believe|think|assume|guess)"
+    r"|i(?:['’]d| would) (?:expect|assume|guess)|appears? to be|seems? to be|from (?:my )?general knowledge"
+    r"|based on general|as a rule|in practice"
+    r"|allgemein|normalerweise|üblicherweise|vermutlich|en général|généralement|probablement|en general|normalmente"
+    r"|probablemente)\b|通常|一般|可能|おそらく",
     _I,
 )
 # What the sources do hold, said in place of an answer.
@@ -228,12 +248,14 @@ GREETINGS: Final = tuple(
     re.compile(pattern, _I)
     for pattern in (
         (
-            r"^(?:hi|hello|hey|hallo|bonjour|hola|dear \w+|good (?:morning|afternoon|evening)|welcome)(?:[ ,]+(?:there"
+            r"^(?:hi|hello|hey|hallo|bonjour|hola|dear \w+|good (?:morning|afternoon|evening)"
+            r"|welcome)(?:[ ,]+(?:there"
             r"|all|everyone|team))?\s*[!.,]*$"
         ),
         r"^(?:hi|hello|hey)(?: there)?[,!]\s(?:thanks?|thank you|i['’]m|i am|how can)\b",
         (
-            r"^(?:sure|certainly|of course|absolutely|definitely|great|good|excellent|happy to help|no problem|okay|ok"
+            r"^(?:sure|certainly|of course|absolutely|definitely|great|good|excellent|happy to help|no problem|okay"
+            r"|ok"
             r"|gern|gerne|natürlich|klar|bien sûr|claro|por supuesto|当然|好的|您好|你好|はい、喜んで|こんにちは)"
             r"(?: thing)?(?:[,!.]? (?:i(?:['’]d| would| can"
             r"|['’]ll| will) (?:be )?(?:happy|glad|help).*|happy to help.*))?\s*[!.。！,]*$"
@@ -310,7 +332,8 @@ EMPTY_HEADING: Final = re.compile(
     _I,
 )
 META_INTRO: Final = re.compile(
-    r"^(?:[^,]{0,40},\s)?here (?:is|are)\b.{0,40}\b(?:summary|overview|insights?|takeaways?|highlights?|(?:key|main"
+    r"^(?:[^,]{0,40},\s)?here(?:['’]s| is| are)\b.{0,40}\b(?:summary|breakdown|rundown|overview|insights?"
+    r"|takeaways?|highlights?|(?:key|main"
     r"|bullet) points?|examples?|details?|answers?)\b",
     _I,
 )

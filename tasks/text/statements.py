@@ -11,11 +11,14 @@ from tasks.text.fold import Span
 # or an abbreviation. A border too many or too few costs little here, so speed goes before finesse.
 _STOP: Final = re.compile(r"[.!?…؟]+[\"'”’)\]*_]*\s+|[。！？।॥]+[」』”）]*\s*")
 _ABBREVIATED: Final = re.compile(
-    r"(?:\A|[\s(])(?:[A-Za-z]|e\.g|i\.e|z\.B|d\.h|Dr|Mrs?|Ms|Jr|Sr|St|vs|cf|ca|etc|[Nn]o|Nr|bzw|approx)\Z"
+    r"(?:\A|[\s(])(?:[A-Za-z]|e\.g|i\.e|z\.B|d\.h|Dr|Mrs?|Ms|Jr|Sr|St|vs|cf|ca|etc|bzw|approx)\Z"
 )
+# "No. 5" is a number; "No. It stays." an answer.
+_NUMBERED: Final = re.compile(r"(?:\A|[\s(])(?:[Nn]o|Nr)\Z")
 _LINE: Final = re.compile(r"[^\n]*\S[^\n]*")
 # Text without stops (logs, minified code) is cut at white space: nobody reads a page as one quote.
 _LONGEST: Final = 600
+_QUESTION: Final = re.compile(r"[?？؟][\s\"'”’)\]*_」』]*\Z")
 _LETTER: Final = re.compile(r"\w")
 _SPACE: Final = re.compile(r"\s")
 
@@ -26,7 +29,7 @@ class Statement(NamedTuple):
     Attributes:
         span: What to quote: of a table cell, its whole row.
         parts: What it says: of a table cell, the row's first cell, the column's header and itself.
-        under: The headings it stands under, outermost first.
+        under: The headings it stands under, outermost first, and the question that it follows in its paragraph.
     """
 
     span: Span
@@ -61,7 +64,7 @@ def _statements(passage: str) -> Iterator[Statement]:
         elif block.kind == "code":
             yield from (Statement(span, (span,), under) for span in _lines(passage, block))
         elif block.kind not in {"layout", "delimiter_row"}:
-            yield from (Statement(span, (span,), under) for span in _sentences(passage, block))
+            yield from _answered(passage, list(_sentences(passage, block)), under)
         if block.kind not in {"header_row", "delimiter_row", "row"}:
             header = []
 
@@ -87,15 +90,26 @@ def _lines(passage: str, block: Block) -> Iterator[Span]:
         yield from _bounded(passage, line.start() + len(text) - len(text.lstrip()), line.start() + len(text.rstrip()))
 
 
+def _answered(passage: str, sentences: Sequence[Span], under: tuple[Span, ...]) -> Iterator[Statement]:
+    """The sentences, but for questions that others follow: they state nothing and say what the next one is about."""
+    asked: tuple[Span, ...] = ()
+    for at, span in enumerate(sentences, start=1):
+        if at < len(sentences) and _QUESTION.search(passage, span.start, span.end):
+            asked = (*asked, span)
+        else:
+            yield Statement(span, (span,), (*under, *asked))
+            asked = ()
+
+
 def _sentences(passage: str, block: Block) -> Iterator[Span]:
     start = at = block.body_start
     says_something = False
     for stop in _STOP.finditer(passage, block.body_start, block.body_end):
         says_something = says_something or _LETTER.search(passage, at, stop.start()) is not None
         at = stop.end()
-        abbreviated = stop.group()[0] == "." and _ABBREVIATED.search(
-            passage[max(start, stop.start() - 8) : stop.start()]
-        )
+        before = passage[max(start, stop.start() - 8) : stop.start()]
+        numbered = passage[at : at + 1].isdigit() and _NUMBERED.search(before)
+        abbreviated = stop.group()[0] == "." and (numbered or _ABBREVIATED.search(before))
         if says_something and not abbreviated:
             yield from _bounded(passage, start, stop.start() + len(stop.group().rstrip()))
             start, says_something = at, False

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from schemas.cell import Label
+from schemas.verdict import PointWord
 from tasks.models.offline_judge import THRESHOLDS, VERSION
 from tests.bench.balanced import Compared, Estimate, mean_of
 from tests.bench.judging_data import read_answers, read_claims, read_key_points
@@ -27,6 +28,9 @@ _README: Final = {
     "fever_symmetric": 0.65,
 }
 _PACKAGES: Final = ("fourcells", "PyStemmer", "numpy", "pyarrow")
+_BEYOND: Final = (
+    "worked out, or taken from the question. The quote check (METRICS.md §3) lets no judge call those supported."
+)
 _COLUMNS: Final = ("rows", "clusters", "offline judge", "overlap, this run", "difference")
 
 
@@ -121,12 +125,8 @@ def _planted_parts() -> Iterator[str]:
     )
     yield _claim_figures(answers)
     yield _by_mistake(answers)
-    cells = measured_cells()
-    if cells is None:
-        yield "Cells of the whole pipeline: not measured, it has no reader yet."
-    else:
-        yield "### Cells of the whole pipeline"
-        yield _confusion(cells)
+    yield "### Cells of the whole pipeline"
+    yield _confusion(measured_cells())
 
 
 def _claim_figures(answers: Sequence[Answer]) -> str:
@@ -138,16 +138,18 @@ def _claim_figures(answers: Sequence[Answer]) -> str:
     found = sum(n for (planted, judged), n in claims.items() if planted != "SUPPORTED" != judged)
     sound = [answer for answer in answers if answer.n_good_claims and not answer.has_bad_claims]
     clean = sum(not answer.n_false_alarms for answer in sound)
+    beyond = sum(answer.n_beyond_evidence for answer in answers)
     agreed = sum(n for (planted, judged), n in points.items() if planted == judged)
     return "\n".join([
         f"- Bad claims found: {_share(found, bad)}.",
         f"- False alarms, good claims not given SUPPORTED: {_share(alarms, good)}.",
+        f"- Among them {beyond} with a number that no passage has: {_BEYOND}",
         f"- Answers with good claims only that come out fully supported: {_share(clean, len(sound))}.",
         f"- Point verdicts that agree: {_share(agreed, points.total())}; {_point_words(points)}.",
     ])
 
 
-def _point_words(points: Mapping[tuple[str, str], int]) -> str:
+def _point_words(points: Mapping[tuple[PointWord, PointWord], int]) -> str:
     words = sorted({planted for planted, _ in points})
     return ", ".join(
         f"{word} {_share(points[word, word], sum(n for (planted, _), n in points.items() if planted == word))}"

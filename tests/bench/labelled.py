@@ -114,11 +114,11 @@ def on_points(pairs: Sequence[Pair], words: Sequence[PointWord]) -> tuple[dict[s
         for pair, word, score in zip(pairs, words, scores, strict=True)
         if not pair.for_tuning
     ]
-    levels = [level for level, _, _ in said]
+    given = [level for level, _, _ in said]
     return borders, Levels(
         judge=sum(level == judge for level, judge, _ in said) / len(said),
         baseline=sum(level == baseline for level, _, baseline in said) / len(said),
-        commonest=max(levels.count(level) for level in _LEVELS.values()) / len(said),
+        commonest=max(given.count(level) for level in _LEVELS.values()) / len(said),
     )
 
 

@@ -1,16 +1,21 @@
 """The mistakes planted in the saved answers of the built-in workspace: how many the offline judge finds."""
 
-import importlib.util
 import json
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from flows.here import run_here
 from schemas.seats import Failure, GroundRequest, PointsRequest
 from schemas.verdict import ClaimWord, PointWord
+from tasks.compare import asked_of
 from tasks.models.offline_judge import OfflineJudge
+from tasks.prepare import Request, prepare
+from tasks.run import open_run
+from tasks.text.quantities import claimed_numbers, numbers
 from tasks.text.quotes import check_evidence
 from tasks.workspace.folder import BUILT_IN
 from tasks.workspace.questions import read_key_points, read_questions, read_saved_answers
@@ -26,12 +31,14 @@ class Answer(NamedTuple):
         mistake: The kind of mistake planted, or None.
         claims: (planted, judged) of each claim.
         points: (planted, judged) of each key point.
+        n_beyond_evidence: Good claims with a number that no passage has: worked out, or taken from the question.
     """
 
     question_id: str
     mistake: str | None
     claims: list[tuple[str, ClaimWord]]
     points: list[tuple[PointWord, PointWord]]
+    n_beyond_evidence: int
 
     @property
     def has_bad_claims(self) -> bool:
@@ -79,7 +86,9 @@ def judge_planted() -> list[Answer]:
         asked = [point for point in points.get(question.id, ()) if point.id in label["points"]]
         texts = tuple(point.text for point in asked)
         ((_, judged),) = judge.judge_grounding([claims])
-        ((_, covered),) = judge.judge_points([PointsRequest(question=question.text, answer=answer.answer, points=texts)])
+        ((_, covered),) = judge.judge_points([
+            PointsRequest(question=question.text, answer=answer.answer, points=texts)
+        ])
         assert not isinstance(judged, Failure), judged
         assert not isinstance(covered, Failure), covered
         checked = check_evidence(claims.claims, judged, claims.passages)
@@ -89,9 +98,19 @@ def judge_planted() -> list[Answer]:
                 label["mistake"],
                 [(claim["verdict"], one.verdict) for claim, one in zip(label["claims"], checked, strict=True)],
                 [(label["points"][point.id], one.verdict) for point, one in zip(asked, covered, strict=True)],
+                _n_beyond_evidence(label["claims"], claims.passages),
             )
         )
     return answers
+
+
+def _n_beyond_evidence(claims: Sequence[dict[str, str]], passages: Sequence[str]) -> int:
+    there = [number for passage in passages for number in numbers(passage)]
+    return sum(
+        claim["verdict"] == "SUPPORTED"
+        and any(not any(number.same(other) for other in there) for number in claimed_numbers(claim["text"]))
+        for claim in claims
+    )
 
 
 def read_planted() -> list[dict[str, Any]]:
@@ -100,16 +119,8 @@ def read_planted() -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def measured_cells() -> Counter[tuple[str, str]] | None:
-    """Planted against measured cell of the whole pipeline; None while it has no reader."""
-    if importlib.util.find_spec("tasks.models.offline_reader") is None:
-        return None
-    # Imported here: the stages need the reader.
-    from flows.here import run_here  # noqa: PLC0415
-    from tasks.compare import asked_of  # noqa: PLC0415
-    from tasks.prepare import Request, prepare  # noqa: PLC0415
-    from tasks.run import open_run  # noqa: PLC0415
-
+def measured_cells() -> Counter[tuple[str, str]]:
+    """Planted against measured cell of the whole pipeline, reader and judge offline."""
     planted = {label["question_id"]: label["cell"] for label in read_planted()}
     with tempfile.TemporaryDirectory() as folder:
         workspace = Path(folder) / "data"

@@ -29,7 +29,7 @@ def task_states(flow_run_id: UUID) -> dict[str, set[str]]:
         )
     found: dict[str, set[str]] = {}
     for run in runs:
-        found.setdefault(run.name.rsplit("-", 1)[0], set()).add(str(run.state_name))
+        found.setdefault(run.name.split()[0], set()).add(str(run.state_name))
     return found
 
 

@@ -33,6 +33,25 @@ PROSE = (
     "business days of a request. Exports are not available on the Starter plan. Backups are encrypted at rest."
 )
 CODE = "Set the limit in the client:\n\n```python\nclient = Client(max_events=500, retries=3)\n```\n"
+LIMITS = """## Limits
+
+Events are kept for 7 days. Replay jobs hold up to 10,000 events.
+
+Exports run at night. Alerts are sent by email. One job runs at a time.
+"""
+SUPPORT = """## First response
+
+| Plan | Severity 1 | Severity 3 |
+|---|---|---|
+| Team | 4 hours | 1 business day |
+| Enterprise | 30 minutes | 8 business hours |
+"""
+FAQ = """## Questions
+
+**Can stored events be moved?** No. They stay where they are until they expire.
+
+**Does the limit apply to each workspace?** Yes, on every plan.
+"""
 SECTIONS = "## Starter\n\nKeeps the audit log for 7 days.\n\n## Team\n\nKeeps the audit log for 90 days.\n"
 
 
@@ -59,7 +78,7 @@ def judge_point(point: str, answer: str) -> PointVerdict:
         pytest.param("The Starter plan keeps logs for three days.", PROSE, "SUPPORTED", id="number in letters"),
         pytest.param("The Starter plan keeps logs for 5 days.", PROSE, "CONTRADICTED", id="number changed"),
         pytest.param("The Starter plan keeps logs for 3 weeks.", PROSE, "CONTRADICTED", id="unit changed"),
-        pytest.param("The Starter plan keeps logs for 30 days.", PROSE, "NOT_SUPPORTED", id="plan changed in prose"),
+        pytest.param("The Starter plan keeps logs for 30 days.", PROSE, "CONTRADICTED", id="plan changed in prose"),
         pytest.param("It allows 100 calls an hour.", "It allows 100 calls a day.", "CONTRADICTED", id="period changed"),
         pytest.param(
             "API v3 supports webhooks.", "The API v2 supports webhooks.", "NOT_SUPPORTED", id="version changed"
@@ -84,7 +103,7 @@ def judge_point(point: str, answer: str) -> PointVerdict:
         pytest.param("The client has max_events=500.", CODE, "SUPPORTED", id="code line"),
         pytest.param("The client has max_events=900.", CODE, "NOT_SUPPORTED", id="code line, number changed"),
         pytest.param("Team keeps the audit log for 90 days.", SECTIONS, "SUPPORTED", id="name in the heading"),
-        pytest.param("Starter keeps the audit log for 90 days.", SECTIONS, "NOT_SUPPORTED", id="under another heading"),
+        pytest.param("Starter keeps the audit log for 90 days.", SECTIONS, "CONTRADICTED", id="under another heading"),
         pytest.param(
             "企业版的日志保留三十天。", "团队版的日志保留三天。企业版的日志保留三十天。", "SUPPORTED", id="Chinese"
         ),
@@ -107,6 +126,39 @@ def judge_point(point: str, answer: str) -> PointVerdict:
             "NOT_SUPPORTED",
             id="German, plan changed",
         ),
+        pytest.param("Deleted logs are erased for good.", "Removed logs are gone for good.", "SUPPORTED", id="equals"),
+        pytest.param(
+            "Events are kept for 7 days and replay jobs hold up to 10,000 events, one at a time.",
+            LIMITS,
+            "SUPPORTED",
+            id="three statements of one passage",
+        ),
+        pytest.param(
+            "Severity 3 has a first response of 8 business hours on Enterprise.",
+            SUPPORT,
+            "SUPPORTED",
+            id="number in the column header",
+        ),
+        pytest.param("Stored events can be moved.", FAQ, "CONTRADICTED", id="question answered with no"),
+        pytest.param("The limit applies to each workspace.", FAQ, "SUPPORTED", id="question answered with yes"),
+        pytest.param(
+            "Live events with the same key may arrive between replayed ones.",
+            "A replay is not ordered: live events with the same key may arrive between replayed ones.",
+            "SUPPORTED",
+            id="negation in another clause",
+        ),
+        pytest.param(
+            "Test keys reach nothing but the sandbox.",
+            "Test keys only reach the sandbox.",
+            "SUPPORTED",
+            id="nothing but",
+        ),
+        pytest.param(
+            "Logs are kept for 9 days.",
+            "Logs are kept for 3 days. Support answers within 9 days.",
+            "CONTRADICTED",
+            id="number that counts something else nearby",
+        ),
         pytest.param("Anything at all is said here.", "", "NOT_SUPPORTED", id="empty passage"),
     ],
 )
@@ -125,6 +177,12 @@ def test_claim(claim: str, passage: str, verdict: str) -> None:
             [CODE],
             [(1, "client = Client(max_events=500, retries=3)")],
             id="code line",
+        ),
+        pytest.param(
+            "Severity 3 has a first response of 8 business hours on Enterprise.",
+            [SUPPORT],
+            [(1, "| Enterprise | 30 minutes | 8 business hours |"), (1, "Severity 3")],
+            id="table row and the header that holds a number",
         ),
         pytest.param(
             "Backups are encrypted at rest.", [PLANS, PROSE], [(2, "Backups are encrypted at rest.")], id="sentence"
@@ -239,7 +297,7 @@ def test_verdicts_are_the_same_under_every_hash_seed() -> None:
         "print([v.model_dump_json() for _, vs in OfflineJudge().judge_grounding([r]) for v in vs])"
     )
     outputs = {
-        subprocess.run(  # noqa: S603 our own code
+        subprocess.run(
             [sys.executable, "-c", code],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,

@@ -52,7 +52,10 @@ def test_one_sentence(text: str) -> None:
         pytest.param(["**Bold.** ", "**Next** one. ", "*It.* ", "End."], id="emphasis stays with its sentence"),
         pytest.param(["Steps: 1. Open it. ", "2. Click it. ", "3. Done."], id="an inline list"),
         pytest.param(["Team: 7\n", "Business: 30\n", "Starter: 3"], id="lines are sentences"),
-        pytest.param(["The Team plan keeps its events for seven days and\nthen deletes them all. ", "Next."], id="wrapped lines are not"),
+        pytest.param(
+            ["The Team plan keeps its events for seven days and\nthen deletes them all. ", "Next."],
+            id="wrapped lines are not",
+        ),
         pytest.param(["保留三天。", "他说「好。」", "再见！", "真的吗？"], id="Chinese"),
         pytest.param(["ما هو؟ ", "هذا كتاب. ", "نعم!"], id="Arabic"),
         pytest.param(["यह है। ", "वह है॥ ", "हाँ।"], id="Hindi"),
@@ -66,7 +69,14 @@ def test_several_sentences(parts: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("text", "language"),
-    [("保留三天", "zh"), ("三日間です", "ja"), ("ثلاثة أيام", "ar"), ("तीन दिन", "hi"), ("Drei Tage", "en"), ("", "en")],
+    [
+        ("保留三天", "zh"),
+        ("三日間です", "ja"),
+        ("ثلاثة أيام", "ar"),
+        ("तीन दिन", "hi"),
+        ("Drei Tage", "en"),
+        ("", "en"),
+    ],
 )
 def test_language_follows_the_script(text: str, language: str) -> None:
     assert language_of(text) == language

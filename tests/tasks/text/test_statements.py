@@ -1,7 +1,5 @@
 """The statements of a passage."""
 
-# ruff: noqa: RUF001 punctuation of other scripts
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,6 +43,13 @@ def test_headings_stand_over_what_follows_until_the_next_of_their_level() -> Non
     page = "# Plans\n\n## Team\n\nSeats: 10.\n\n## Starter\n\nSeats: 1.\n"
     under = [[page[a:b] for a, b in statement.under] for statement in find_statements(page)]
     assert under == [[], ["Plans"], ["Plans", "Team"], ["Plans"], ["Plans", "Starter"]]
+
+
+def test_a_question_stands_over_the_sentence_behind_it() -> None:
+    page = "**Can it be moved?** No. It stays.\n\nIs it? Why?\n"
+    said = [(page[slice(*one.span)], [page[slice(*span)] for span in one.under]) for one in find_statements(page)]
+    question = "**Can it be moved?**"
+    assert said == [("No.", [question]), ("It stays.", []), ("Why?", ["Is it?"])]
 
 
 @given(passage=st.one_of(st.text(), st.text(alphabet="ab.| #\n-`")))

@@ -1,0 +1,84 @@
+"""The round trip that the README shows: up, run the deployment, down; a run that is killed is marked and resumed."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import psutil
+import pytest
+
+from tests.small_workspace import run_all, totals
+
+pytestmark = pytest.mark.timeout(240)
+
+
+@pytest.fixture
+def environment(tmp_path: Path, workspace: Path) -> Iterator[dict[str, str]]:
+    """`fourcells up` over a workspace of its own, and `down` whatever happens."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    ours = {**clean, "FOURCELLS_SERVER_HOME": str(tmp_path / "server")}
+    try:
+        said = fourcells(ours, "up", "--workspace", str(workspace))
+        export = next(line for line in said.splitlines() if "export " in line)
+        name, _, value = export.partition("export ")[2].partition("=")
+        yield {**ours, name: value}
+    finally:
+        fourcells(ours, "down")
+
+
+def fourcells(environment: dict[str, str], *options: str) -> str:
+    command = [sys.executable, "-m", "flows.cli", *options]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=180).stdout
+
+
+def prefect(environment: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "prefect", *options]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=180)
+
+
+def asked(environment: dict[str, str], what: str) -> list[dict[str, Any]]:
+    """Everything of a kind that the server has."""
+    request = Request(
+        f"{environment['PREFECT_API_URL']}/{what}", data=b"{}", headers={"Content-Type": "application/json"}
+    )
+    with urlopen(request, timeout=30) as reply:
+        found: list[dict[str, Any]] = json.load(reply)
+    return found
+
+
+def processes_of(folder: Path) -> list[str]:
+    """Command lines of living processes whose environment names a server folder."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.status() != psutil.STATUS_ZOMBIE and str(folder) in process.environ().get("PREFECT_HOME", ""):
+                found.append(" ".join(process.cmdline()))
+    return found
+
+
+def test_round_trip(environment: dict[str, str], workspace: Path, tmp_path: Path) -> None:
+    again = fourcells(environment, "up", "--workspace", str(workspace))
+    assert environment["PREFECT_API_URL"] in again, "up is safe to call twice"
+
+    ran = prefect(environment, "deployment", "run", "evaluate/nightly", "--watch")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "Completed" in ran.stdout
+    made = {artifact["key"] for artifact in asked(environment, "artifacts/filter")}
+    assert made == {"comparison", "cells", "cells-by-setup", "unsupported-claims"}
+    names = {run["name"] for run in asked(environment, "task_runs/filter")}
+    assert {"index v1", "retrieve v1 0-8", "attribute w1 0-8"} <= names
+    said = [line["message"] for line in asked(environment, "logs/filter")]
+    assert any("8 computed" in message for message in said), "our loggers' lines are in the run"
+
+    # What the worker computed is what this process would have computed: nothing is left to do.
+    assert set(totals(run_all(workspace), "computed").values()) == {0}
+
+    assert "stopped 2 processes" in fourcells(environment, "down")
+    assert processes_of(tmp_path / "server") == []
+    assert "nothing was running" in fourcells(environment, "down")
