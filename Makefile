@@ -50,7 +50,7 @@ format: $(READY)
 
 # Writes the README's numbers anew from a run of the built-in workspace.
 readme: $(READY)
-	$(BIN)/python tests/readme_blocks.py
+	$(BIN)/python -m tests.readme_blocks
 
 # Measures the offline judge on sets that people labelled, and on the planted mistakes; writes tests/bench/RESULTS.md.
 bench-judges: $(READY)

@@ -24,9 +24,14 @@ class SplitByTokens(Record):
 
 
 class SplitByHeading(Record):
-    """One chunk per Markdown heading with the text under it, however long."""
+    """One chunk per Markdown heading with the text under it, however long.
+
+    Attributes:
+        max_level: Deeper headings stay inside their chunk: 1 makes a chunk of everything under a "# " heading.
+    """
 
     by: Literal["heading"]
+    max_level: int = Field(default=6, ge=1, le=6)
 
 
 class SplitNot(Record):

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from schemas.errors import InputError
+from schemas.setup import Grading
 from tasks.index import chunk_keys
+from tasks.scores import add_retrieval_scores
 from tasks.store.database import Database, Pick, QueryResult, view_over, views_script
 from tasks.store.files import write_whole
 from tasks.store.runs import RunFolder, RunRecord, list_runs
@@ -39,6 +41,7 @@ def open_views(workspace: Path) -> Database:
     unique = {tuple(chunk.values()): chunk for chunk in chunks}
     columns = {"setup": "string", "document_id": "string", "chunks_key": "string"}
     database.add_rows("planned_chunks", list(unique.values()), columns)
+    add_retrieval_scores(database, workspace, latest, newest.grading if newest else Grading())
     database.run("views")
     database.lock_down(store.root)
     return database

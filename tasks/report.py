@@ -101,7 +101,7 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 def report_tables(comparison: Comparison, *, title: str = "Setups compared") -> list[Table]:
     """The whole report as tables, in reading order."""
     summary = summarize(comparison)
-    tables = [_main_table(comparison, summary, title)]
+    tables = [_main_table(comparison, summary, title), _count_table(comparison, summary)]
     if any(setup["cells"] for setup in summary["setups"].values()):
         tables += [_cell_table(comparison), _threshold_table(comparison)]
     tables.append(_ledger_table(summary))
@@ -151,25 +151,11 @@ def _main_table(comparison: Comparison, summary: Mapping[str, Any], title: str) 
         rows.append((name, *shown))
     columns = [Column("setup", right=False)]
     columns += [Column(parse_metric(name).heading, importance) for name, importance in known]
-    return Table(title, tuple(columns), tuple(rows), _under_main(comparison, summary, known))
+    return Table(title, tuple(columns), tuple(rows), _under_main(comparison, summary))
 
 
-def _under_main(
-    comparison: Comparison, summary: Mapping[str, Any], known: Sequence[tuple[str, int]]
-) -> tuple[str, ...]:
+def _under_main(comparison: Comparison, summary: Mapping[str, Any]) -> tuple[str, ...]:
     lines = []
-    for name, setup in summary["setups"].items():
-        counts = {metric: setup["metrics"].get(metric, {}).get("n", 0) for metric, _ in known}
-        lines.append(
-            f"{name} counts: {counts.get('correct_rate', 0)} answerable questions judged, "
-            f"{counts.get('supported_rate', 0)} claims, {counts.get('covered_rate', 0)} points, "
-            f"{counts.get(f'recall@{comparison.plan.grading.budget_tokens}t', 0)} questions with a ranking and gold"
-        )
-    golds = comparison.database.run("gold")
-    lines.extend(
-        f"gold: {row['n_questions']} questions, rule {row['gold_rule']!r}, {row['mean_gold']:.1f} entries on average"
-        for row in golds
-    )
     if _text_differs(comparison):
         lines.append(
             f"recall@k: same k, different amount of text; recall @{comparison.plan.grading.budget_tokens} tokens "
@@ -179,6 +165,28 @@ def _under_main(
         lines.append("offline judge: for wiring, demos and a first look, not a verdict")
     lines.extend(f"note: {note}" for note in comparison.notes)
     return tuple(lines)
+
+
+def _count_table(comparison: Comparison, summary: Mapping[str, Any]) -> Table:
+    """What each kind of number counts: beside every mean stands its count."""
+    budget = f"recall@{comparison.plan.grading.budget_tokens}t"
+    counted = (
+        ("questions with gold and ranking", budget),
+        ("answerable and judged", "correct_rate"),
+        ("claims", "supported_rate"),
+        ("points", "covered_rate"),
+        ("answers", "answer_words"),
+    )
+    rows = tuple(
+        (name, *(str(setup["metrics"].get(metric, {}).get("n", 0)) for _, metric in counted))
+        for name, setup in summary["setups"].items()
+    )
+    golds = tuple(
+        f"gold: {row['n_questions']} questions, rule {row['gold_rule']!r}, {row['mean_gold']:.1f} entries on average"
+        for row in comparison.database.run("gold")
+    )
+    columns = (Column("setup", right=False), *(Column(heading) for heading, _ in counted))
+    return Table("Counts behind these numbers", columns, rows, golds)
 
 
 def _text_differs(comparison: Comparison) -> bool:

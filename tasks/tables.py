@@ -92,7 +92,7 @@ def print_tables(console: Console, tables: Sequence[Table]) -> None:
             _print_stacked(console, table)
         elif table.rows:
             fitting, left_out = fit(table, console.width)
-            console.print(_rich(fitting))
+            console.print(_rich(fitting, console.width))
             if left_out:
                 names = ", ".join(left_out)
                 console.print(Text(f"left out for width: {names}; a wider terminal or --format markdown shows all"))
@@ -137,16 +137,32 @@ def _print_stacked(console: Console, table: Table) -> None:
                 console.print(Padding(Text(f"{column.heading}: {one_line(cell)}"), (0, 0, 0, 4)))
 
 
-def _rich(table: Table) -> RichTable:
+def _rich(table: Table, width: int) -> RichTable:
+    # Widths are given, since rich would rather cut a number than wrap a text.
     rich = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for position, column in enumerate(table.columns):
+    for column, wide in zip(table.columns, _widths(table, width), strict=True):
         rich.add_column(
             Text(column.heading, overflow="fold"),
             justify="right" if column.right else "left",
-            vertical="bottom" if column.right else "top",
-            max_width=_width(table, position) if column.right else None,
+            width=wide,
             overflow="fold",
         )
     for row in table.rows:
         rich.add_row(*(Text(one_line(cell) if cell is not None else "-") for cell in row))
     return rich
+
+
+def _widths(table: Table, width: int) -> list[int]:
+    """Numbers take what they need; texts share the rest, the widest giving way first."""
+    least = [_width(table, position) for position in range(len(table.columns))]
+    widths = [
+        small if column.right else max(small, *(len(one_line(row[position] or "-")) for row in table.rows))
+        for position, (column, small) in enumerate(zip(table.columns, least, strict=True))
+    ]
+    room = width - _GAP * (len(widths) - 1)
+    while sum(widths) > room:
+        widest = max(range(len(widths)), key=lambda position: widths[position] - least[position])
+        if widths[widest] <= least[widest]:
+            break
+        widths[widest] -= 1
+    return widths

@@ -15,6 +15,7 @@ from tasks.compare import Comparison, compare
 from tasks.metrics import METRICS
 from tasks.prepare import Request, prepare
 from tasks.report import report_tables
+from tasks.story import tell
 from tasks.tables import Table, print_tables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,21 +23,21 @@ README = ROOT / "README.md"
 _WIDTH = 100
 
 
-def blocks() -> dict[str, str]:
+def blocks(comparison: Comparison) -> dict[str, str]:
     """Every generated block of the README, by name."""
-    with tempfile.TemporaryDirectory() as folder:
-        comparison = _run(Path(folder) / "data")
-        return {name: make(comparison) for name, make in _BLOCKS.items()}
+    return {name: make(comparison) for name, make in _BLOCKS.items()}
 
 
-def _run(workspace: Path) -> Comparison:
+def run_built_in(workspace: Path) -> Comparison:
+    """Run a copy of the built-in workspace."""
     shutil.copytree(ROOT / "data", workspace, ignore=shutil.ignore_patterns("store", "reports"))
     run_here(prepare(Request(workspace=workspace)), lambda _: None)
     return compare(workspace)
 
 
 def _demo(comparison: Comparison) -> str:
-    return "```\n" + _printed(report_tables(comparison)[:2]) + "\n```"
+    shown = [table for table in report_tables(comparison) if table.title.startswith(("Setups", "Cells"))]
+    return "```\n" + _printed(shown) + "\n```"
 
 
 def _printed(tables: list[Table]) -> str:
@@ -53,7 +54,66 @@ def _metrics(_: Comparison) -> str:
     return "\n".join(lines)
 
 
-_BLOCKS: Mapping[str, Callable[[Comparison], str]] = {"demo": _demo, "metrics": _metrics}
+# One question of each cell, in the order of the README's tour.
+TOUR = (
+    "b-011-receiver-answer-time",
+    "b-017-team-200-per-second",
+    "a-033-audit-trail-team",
+    "a-020-enterprise-above-contract",
+    "b-015-pause-with-end",
+    "a-025-downgrade-undo-old-data",
+    "a-042-third-party-pentest-report",
+)
+
+
+def _tour(comparison: Comparison) -> str:
+    lines = ["| question | cell | reason | owner |", "| --- | --- | --- | --- |"]
+    for question_id in TOUR:
+        (story,) = [one for one in tell(comparison, question_id) if one["setup"] == "assistant"]
+        cell = story["cell"]
+        lines.append(f"| {story['question']} | `{cell['label']}` | {cell['reason'] or '-'} | {cell['owner']} |")
+    return "\n".join(lines)
+
+
+# What is worth asking, and how.
+SLICES = {
+    "questions that moved between v1 and w1": (
+        "SELECT v.question_id, v.label AS v1, w.label AS w1 FROM cells AS v JOIN cells AS w USING (question_id) "
+        "WHERE v.setup = 'v1' AND w.setup = 'w1' AND v.label <> w.label ORDER BY ALL"
+    ),
+    "unsupported claims by document": (
+        "SELECT p.document_id, count(DISTINCT (c.question_id, c.number)) AS n FROM claims AS c "
+        "JOIN passages AS p USING (setup, judge, question_id) "
+        "WHERE c.verdict <> 'SUPPORTED' GROUP BY ALL ORDER BY n DESC LIMIT 10"
+    ),
+    "recall by k": (
+        "SELECT setup, metric, avg(value) AS recall, count(value) AS n FROM scores WHERE metric LIKE 'recall@%' "
+        "GROUP BY ALL ORDER BY ALL"
+    ),
+    "cost by stage": (
+        "SELECT setup, stage, count(*) AS n, sum(cost_usd) AS cost_usd FROM costs GROUP BY ALL ORDER BY ALL"
+    ),
+    "cells by tag": (
+        "SELECT tags['area'] AS area, label, count(*) AS n FROM cells WHERE setup = 'assistant' "
+        "GROUP BY ALL ORDER BY area, n DESC"
+    ),
+    "points that nobody covers": (
+        "SELECT point_id, any_value(text) AS text FROM points GROUP BY point_id "
+        "HAVING count(*) FILTER (verdict = 'COVERED') = 0 ORDER BY point_id"
+    ),
+}
+
+
+def _slices(_: Comparison) -> str:
+    return "\n".join(["```sql", *(f"-- {title}\n{query};\n" for title, query in SLICES.items()), "```"])
+
+
+_BLOCKS: Mapping[str, Callable[[Comparison], str]] = {
+    "demo": _demo,
+    "tour": _tour,
+    "metrics": _metrics,
+    "slices": _slices,
+}
 
 
 def filled(text: str, made: Mapping[str, str]) -> str:
@@ -69,4 +129,6 @@ def filled(text: str, made: Mapping[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(filled(README.read_text(encoding="utf-8"), blocks()), encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        made = blocks(run_built_in(Path(folder) / "data"))
+    README.write_text(filled(README.read_text(encoding="utf-8"), made), encoding="utf-8")

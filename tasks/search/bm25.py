@@ -114,9 +114,7 @@ class Bm25Index:
         """
         # Sorted, so that the sum of floats does not depend on the order of the question's words.
         wanted = sorted(
-            self._engine.vocab_dict[s]
-            for s in stems(question, language=self._stemmer)
-            if s in self._engine.vocab_dict
+            self._engine.vocab_dict[s] for s in stems(question, language=self._stemmer) if s in self._engine.vocab_dict
         )
         if not wanted:
             return []

@@ -33,9 +33,7 @@ def with_neighbours(
     taken: dict[str, set[int]] = {}
     for passage in ranked:
         own = chunks[passage.document]
-        at = next(
-            i for i, chunk in enumerate(own) if chunk.start == passage.start and chunk.end == passage.end
-        )
+        at = next(i for i, chunk in enumerate(own) if chunk.start == passage.start and chunk.end == passage.end)
         around = range(max(0, at - neighbours), min(len(own), at + neighbours + 1))
         taken.setdefault(passage.document, set()).update(around)
     found: list[Stretch] = []
@@ -51,9 +49,7 @@ def _merged(chunks: Sequence[Stretch], positions: Sequence[int]) -> list[Stretch
         chunk = chunks[position]
         if last is not None and position == last + 1:
             before = merged[-1]
-            merged[-1] = before._replace(
-                end=max(before.end, chunk.end), ink_end=max(before.ink_end, chunk.ink_end)
-            )
+            merged[-1] = before._replace(end=max(before.end, chunk.end), ink_end=max(before.ink_end, chunk.ink_end))
         else:
             merged.append(chunk)
         last = position

@@ -35,7 +35,7 @@ def split(text: str, settings: SplitByTokens | SplitByHeading | SplitNot) -> lis
         case SplitByTokens():
             borders = _by_tokens(text, settings)
         case SplitByHeading():
-            borders = _by_heading(text)
+            borders = _by_heading(text, settings.max_level)
         case SplitNot():
             borders = iter([(0, len(text))])
         case _:
@@ -76,7 +76,7 @@ def _stretches(text: str) -> Iterator[tuple[int, str]]:
         start = end
 
 
-def _by_heading(text: str) -> Iterator[tuple[int, int]]:
+def _by_heading(text: str, max_level: int) -> Iterator[tuple[int, int]]:
     lines = [0]
     for line in text.split("\n"):
         lines.append(lines[-1] + len(line) + 1)
@@ -84,7 +84,7 @@ def _by_heading(text: str) -> Iterator[tuple[int, int]]:
     starts = [
         lines[token.map[0]]
         for token in tokens
-        if token.type == "heading_open" and token.level == 0 and token.map
+        if token.type == "heading_open" and token.level == 0 and token.map and int(token.tag[1]) <= max_level
     ]
     borders = [0, *(start for start in starts if start), len(text)]
     return iter(pairwise(borders))

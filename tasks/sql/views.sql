@@ -263,3 +263,35 @@ COMMENT ON COLUMN cells.grounded IS 'Whether the context supports the answer; NU
 COMMENT ON COLUMN cells.arrived IS 'Whether the failed points'' gold is in the context; NULL where it was not asked';
 COMMENT ON COLUMN cells.page_level IS 'Whether the evidence axis rests on whole documents only';
 COMMENT ON COLUMN cells.failed_points IS 'Ids of the points that failed';
+
+CREATE OR REPLACE VIEW scores AS
+SELECT s.setup, m.judge, s.question_id, s.metric, s.value, s.reason
+FROM retrieval_scores AS s
+JOIN (SELECT DISTINCT place, setup, judge FROM manifest) AS m ON m.place = s.place;
+COMMENT ON VIEW scores IS 'Measures of every ranking and context; undefined is NULL, with the reason';
+COMMENT ON COLUMN scores.setup IS 'Name of the setup';
+COMMENT ON COLUMN scores.judge IS 'Name of the judge of the run';
+COMMENT ON COLUMN scores.question_id IS 'Id of the question';
+COMMENT ON COLUMN scores.metric IS 'As METRICS names it: recall@5, recall@2000t, mrr, context_recall and so on';
+COMMENT ON COLUMN scores.value IS 'Between 0 and 1; NULL where there is nothing to measure';
+COMMENT ON COLUMN scores.reason IS 'Why there is no value: unanswerable, unlabelled, no_ranking and so on';
+
+CREATE OR REPLACE VIEW costs AS
+SELECT m.setup, m.judge, m.question_id, 'generate' AS stage, r.cost_usd, r.latency_s
+FROM manifest AS m JOIN answer_rows AS r ON r.key = m.answer_key AND m.answer_state = 'scored'
+UNION ALL
+SELECT m.setup, m.judge, m.question_id, 'read', r.cost_usd, r.latency_s
+FROM manifest AS m JOIN reading_rows AS r ON r.key = m.reading_key AND m.reading_state = 'scored'
+UNION ALL
+SELECT m.setup, m.judge, m.question_id, 'judge-grounding', r.cost_usd, r.latency_s
+FROM manifest AS m JOIN grounding_rows AS r ON r.key = m.grounding_key AND m.grounding_state = 'scored'
+UNION ALL
+SELECT m.setup, m.judge, m.question_id, 'judge-correctness', r.cost_usd, r.latency_s
+FROM manifest AS m JOIN correctness_rows AS r ON r.key = m.correctness_key AND m.correctness_state = 'scored';
+COMMENT ON VIEW costs IS 'What each row cost when it was made; a row that two setups share is listed for both';
+COMMENT ON COLUMN costs.setup IS 'Name of the setup';
+COMMENT ON COLUMN costs.judge IS 'Name of the judge of the run';
+COMMENT ON COLUMN costs.question_id IS 'Id of the question';
+COMMENT ON COLUMN costs.stage IS 'generate, read, judge-grounding or judge-correctness';
+COMMENT ON COLUMN costs.cost_usd IS 'US dollars; the offline seats cost nothing';
+COMMENT ON COLUMN costs.latency_s IS 'Seconds; NULL where it was not measured';

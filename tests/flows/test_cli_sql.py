@@ -16,7 +16,7 @@ from tasks.explore import ask_sql, names_for_completion, open_views
 
 VIEWS = {
     "documents", "chunks", "questions", "key_points", "rankings", "passages", "answers", "claims", "verdicts",
-    "citations", "points", "cells", "runs",
+    "citations", "points", "cells", "runs", "scores", "costs",
 }  # fmt: skip
 
 

@@ -52,6 +52,9 @@ def test_no_chunk_is_larger_than_asked(text: str) -> None:
             ["# Guide\n\nIntro words.", GUIDE[GUIDE.index("## Limits") : GUIDE.index("\n\n## End")], "## End\n\nBye."],
             id="one chunk per heading, and none for a hash in code",
         ),
+        pytest.param(
+            SplitByHeading(by="heading", max_level=1), [GUIDE.strip()], id="deeper headings stay inside their chunk"
+        ),
         pytest.param(SplitNot(by="document"), [GUIDE.strip()], id="the whole document"),
     ],
 )
