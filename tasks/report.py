@@ -360,7 +360,7 @@ def runs_table(records: Sequence[RunRecord]) -> Table:
             Column("until", right=False, importance=3),
             Column("judge", right=False),
             Column("setups", right=False),
-            Column("questions"),
+            Column("questions", importance=4),
             Column("failed"),
             Column("started", right=False, importance=1),
             Column("same inputs", right=False, importance=2),

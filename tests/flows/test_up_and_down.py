@@ -4,7 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
-from tests.small_workspace import run_all, totals
+from tests.small_workspace import run_all, stored, totals
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -82,3 +83,57 @@ def test_round_trip(environment: dict[str, str], workspace: Path, tmp_path: Path
     assert "stopped 2 processes" in fourcells(environment, "down")
     assert processes_of(tmp_path / "server") == []
     assert "nothing was running" in fourcells(environment, "down")
+
+
+def wait_for(what: str, found: Callable[[], bool], *, patience_s: float = 90) -> None:
+    """Poll, since the server tells nobody."""
+    until = time.monotonic() + patience_s
+    while not found():
+        assert time.monotonic() < until, what
+        time.sleep(0.1)
+
+
+def states(environment: dict[str, str]) -> list[str]:
+    """How the flow runs stand, the oldest first."""
+    runs = sorted(asked(environment, "flow_runs/filter"), key=lambda run: run["created"])
+    return [run["state_name"] for run in runs]
+
+
+@pytest.fixture
+def larger(workspace: Path) -> Path:
+    """The small workspace with enough questions for a run to be caught in the middle."""
+    path = workspace / "questions.jsonl"
+    first = json.loads(path.read_text("utf-8").splitlines()[0])
+    more = [{"id": f"more-{i}", "text": f"{first['text']} Case {i}."} for i in range(4_000)]
+    path.write_text(path.read_text("utf-8") + "".join(json.dumps(one) + "\n" for one in more), encoding="utf-8")
+    return workspace
+
+
+def test_a_killed_run_is_marked_and_the_next_computes_the_rest(larger: Path, environment: dict[str, str]) -> None:
+    answers = larger / "store" / "rows" / "answer" / "parts.json"
+    assert prefect(environment, "deployment", "run", "evaluate/nightly").returncode == 0
+    wait_for("the first answers", answers.exists)
+
+    second = prefect(environment, "deployment", "run", "evaluate/nightly")
+    assert second.returncode == 0
+    wait_for("the second run is cancelled", lambda: states(environment)[-1] == "Cancelled")
+
+    runners = [p for p in psutil.process_iter() if running_flow(p, environment)]
+    assert runners
+    for process in runners:
+        process.kill()
+    wait_for("the first run is marked", lambda: states(environment)[0] == "Crashed")
+
+    saved = len(stored(larger)["answer"])
+    summary = run_all(larger)
+    assert totals(summary, "reused")["generate"] >= saved > 0, "what was saved is not computed again"
+    assert totals(summary, "computed")["attribute"] > 0, "the rest is"
+    assert sum(summary["setups"]["v1"]["cells"].values()) == 4_008
+
+
+def running_flow(process: psutil.Process, environment: dict[str, str]) -> bool:
+    """Whether a process is a worker's flow run on our server."""
+    with suppress(psutil.Error):
+        mine = process.environ().get("PREFECT_API_URL") == environment["PREFECT_API_URL"]
+        return mine and "PREFECT__FLOW_RUN_ID" in process.environ()
+    return False
