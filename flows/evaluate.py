@@ -60,6 +60,10 @@ def evaluate(
     setups: list[str] | None = None,
     judge: str = "offline",
     until: Until = "attribute",
+    questions: list[str] | None = None,
+    grade_only: bool = False,
+    skip_unresolved: bool = False,
+    retry_failed: bool = False,
 ) -> str:
     """Evaluate setups over a workspace.
 
@@ -68,6 +72,10 @@ def evaluate(
         setups: Names of setups; none takes all.
         judge: Name of a judge.
         until: The last stage to run.
+        questions: Ids of questions; none takes all.
+        grade_only: Judge answers that exist, and make none.
+        skip_unresolved: Go on when gold is not found, and count those questions apart.
+        retry_failed: Try rows again that failed in three runs.
 
     Returns:
         The run_id.
@@ -77,11 +85,26 @@ def evaluate(
     """
     logging.getLogger("fourcells").setLevel(logging.INFO)
     folder = find_workspace(Path(workspace) if workspace else None)
-    plan = prepare(Request(workspace=folder, setups=tuple(setups or ()), judge=judge, until=until))
+    plan = prepare(
+        Request(
+            workspace=folder,
+            setups=tuple(setups or ()),
+            judge=judge,
+            until=until,
+            questions=tuple(questions or ()),
+            grade_only=grade_only,
+            skip_unresolved=skip_unresolved,
+            retry_failed=retry_failed,
+        )
+    )
     log.info("run %s over %s", plan.run_id, folder)
 
+    names: dict[object, str] = {}
+
     def call(name: str, args: tuple[object, ...], after: Sequence[PrefectFuture[Any]]) -> PrefectFuture[Any]:
-        return TASKS[name].with_options(task_run_name=_name(name, args)).submit(*args, wait_for=list(after))
+        promise = TASKS[name].with_options(task_run_name=_name(name, args)).submit(*args, wait_for=list(after))
+        names[promise.task_run_id] = _name(name, args)
+        return promise
 
     promises = walk(plan, open_run(plan.workspace, plan.run_id).shards, call)
     for promise in promises:
@@ -91,8 +114,11 @@ def evaluate(
     close(plan, counts, ended="stopped" if broken else "done")
     _publish(plan)
     if broken:
-        failed = [promise for promise in broken if promise.state.is_failed() or promise.state.is_crashed()]
-        told = "; ".join(f"{promise.state.name}: {promise.state.message}" for promise in failed[:3])
+        told = "; ".join(
+            f"{names[promise.task_run_id]}: {promise.state.message}"
+            for promise in broken
+            if promise.state.is_failed() or promise.state.is_crashed()
+        )
         msg = f"{len(broken)} of {len(promises)} task runs did not complete ({told}); what was computed is saved"
         raise RuntimeError(msg)
     return plan.run_id

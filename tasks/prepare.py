@@ -51,11 +51,36 @@ class Request:
     grade_only: bool = False
 
 
+@dataclass(frozen=True)
+class Checked:
+    """A request, and everything it names, read and found right."""
+
+    setups: tuple[PlannedSetup, ...]
+    judge: Judge
+    grading: Grading
+    questions: Sequence[Question]
+    points: Mapping[str, Sequence[KeyPoint]]
+    documents: Sequence[Document]
+    asked: Sequence[AskedQuestion]
+
+
 def prepare(request: Request) -> Plan:
-    """Check a request whole and write its plan.
+    """Check a request whole, save what it asks as rows, and write its plan.
 
     Raises:
         InputError: For anything wrong in the workspace or the request; nothing is written then.
+    """
+    checked = check(request)
+    store = Store(request.workspace / "store", run_id=new_run_id())
+    store.prepare()
+    return _write_plan(store, request, checked)
+
+
+def check(request: Request) -> Checked:
+    """Read everything that a request names; nothing is written.
+
+    Raises:
+        InputError: For anything wrong.
     """
     workspace = request.workspace
     setups = _setups(request)
@@ -68,20 +93,7 @@ def prepare(request: Request) -> Plan:
     documents = read_corpus(workspace) if _needs_corpus(workspace, setups) else []
     asked = ask(questions, points, documents, skip_unresolved=request.skip_unresolved, where=workspace)
     planned = tuple(_plan_setup(workspace, setup, asked) for setup in setups)
-    store = Store(workspace / "store", run_id=new_run_id())
-    store.prepare()
-    return _write_plan(store, request, _Checked(planned, judge, grading, questions, points, documents, asked))
-
-
-@dataclass(frozen=True)
-class _Checked:
-    setups: tuple[PlannedSetup, ...]
-    judge: Judge
-    grading: Grading
-    questions: Sequence[Question]
-    points: Mapping[str, Sequence[KeyPoint]]
-    documents: Sequence[Document]
-    asked: Sequence[AskedQuestion]
+    return Checked(planned, judge, grading, questions, points, documents, asked)
 
 
 def _setups(request: Request) -> list[Setup]:
@@ -211,7 +223,7 @@ def _publish_missing(store: Store, record: str, by_key: Mapping[str, Model], mak
     rows.publish([{"key": name, **make_row(by_key[name])} for name in missing])
 
 
-def _write_plan(store: Store, request: Request, parts: _Checked) -> Plan:
+def _write_plan(store: Store, request: Request, parts: Checked) -> Plan:
     references = _publish_documents(store, parts.documents)
     _publish_missing(store, "question", {question_key(q): q for q in parts.questions}, _question_row)
     points = [point for question in parts.questions for point in parts.points.get(question.id, ())]

@@ -1,17 +1,18 @@
 """Retrieval scores: every measure of every ranking and context of the runs looked at, or why there is none."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from schemas.passage import Passage
 from schemas.plan import Shard
 from schemas.question import AskedQuestion
 from schemas.setup import Grading
 from schemas.state import Reason
 from schemas.trail import Step, Trail
 from tasks.metrics.evidence import (
+    Crossing,
     PassagePlace,
     arrivals,
     completion_ranks,
@@ -33,7 +34,7 @@ from tasks.metrics.ranking import (
 )
 from tasks.run import Run, open_run
 from tasks.store.database import Database, Pick
-from tasks.store.rows import Row
+from tasks.store.places import ELSEWHERE, Places
 from tasks.text.tokens import cut_to_tokens
 
 _COLUMNS: Final = {
@@ -50,14 +51,21 @@ _BATCH: Final = 1_000
 def add_retrieval_scores(database: Database, workspace: Path, picks: Sequence[Pick], grading: Grading) -> None:
     """Make `retrieval_scores` known to a database: one row per setup, question and measure."""
     depths = {row["place"]: row["depth"] for row in database.run("depths")}
-    scores = []
+    scores: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     for place, pick in enumerate(picks):
         run = open_run(str(workspace), pick.run_id)
         setup = run.setup(pick.setup).setup
         depth = setup.retrieval.depth if setup.answers is None else depths.get(place, 0)
         cuts = _Cuts(grading.k, grading.budget_tokens, depth)
-        scores += [{"place": place, **score} for score in _retrieval_scores(run, pick.setup, cuts)]
-    database.add_rows("retrieval_scores", scores, _COLUMNS)
+        for question_id, found in _retrieval_scores(run, pick.setup, cuts):
+            values = list(found.values())
+            scores["place"] += [place] * len(found)
+            scores["setup"] += [pick.setup] * len(found)
+            scores["question_id"] += [question_id] * len(found)
+            scores["metric"] += found
+            scores["value"] += [None if isinstance(value, str) else value for value in values]
+            scores["reason"] += [value if isinstance(value, str) else None for value in values]
+    database.add_columns("retrieval_scores", scores, _COLUMNS)
 
 
 class Asked(NamedTuple):
@@ -87,31 +95,69 @@ class _Cuts:
     depth: int
 
 
-def _retrieval_scores(run: Run, setup: str, cuts: _Cuts) -> Iterator[dict[str, Any]]:
-    batch: list[Asked] = []
-    for asked in asked_of(run, setup):
-        batch.append(asked)
-        if len(batch) == _BATCH:
-            yield from _score_batch(run, batch, cuts)
-            batch = []
-    yield from _score_batch(run, batch, cuts)
+# A score, or the reason why there is none.
+_Scored = dict[str, float | str | None]
 
 
-def _score_batch(run: Run, batch: Sequence[Asked], cuts: _Cuts) -> Iterator[dict[str, Any]]:
-    rankings = run.store.rows("ranking").fetch(a.trail.ranking.key or "" for a in batch if a.trail.ranking.scored)
-    contexts = run.store.rows("context").fetch(a.trail.context.key or "" for a in batch if a.trail.context.scored)
+def _retrieval_scores(run: Run, setup: str, cuts: _Cuts) -> Iterator[tuple[str, _Scored]]:
+    asked = list(asked_of(run, setup))
+    for start in range(0, len(asked), _BATCH):
+        yield from _score_batch(run, asked[start : start + _BATCH], cuts)
+
+
+def _score_batch(run: Run, batch: Sequence[Asked], cuts: _Cuts) -> Iterator[tuple[str, _Scored]]:
+    reasons = [_no_gold(question) for question, _ in batch]
+    labelled = [trail for (_, trail), reason in zip(batch, reasons, strict=True) if reason is None]
+    ranked = _places_of(run, "ranking", [trail.ranking for trail in labelled])
+    given = _places_of(run, "context", [trail.context for trail in labelled])
+    kept = _ink_within_budget(run, batch, ranked, cuts.budget_tokens)
+    for (question, trail), reason in zip(batch, reasons, strict=True):
+        ranking, context = trail.ranking, trail.context
+        ink = kept.get(question.question_id, 0)
+        yield (
+            question.question_id,
+            {
+                **_of_ranking(question, ranked, ranking.key, cuts, ink, reason or _why_missing(ranking)),
+                **_of_context(question, given, context.key, reason or _why_missing(context)),
+            },
+        )
+
+
+def _places_of(run: Run, record: str, steps: Sequence[Step]) -> Places:
+    return Places(run.store.rows(record), [step.key or "" for step in steps if step.scored])
+
+
+def _ink_within_budget(run: Run, batch: Sequence[Asked], ranked: Places, budget: int) -> dict[str, int]:
+    """Non-space characters of the passage that crosses the budget before the cut, by question id.
+
+    Only for questions where it matters: reading texts is what costs.
+    """
+    crossed: dict[str, tuple[str, Crossing]] = {}
     for question, trail in batch:
-        reason = _no_gold(question)
-        ranking = rankings.get(trail.ranking.key or "")
-        context = contexts.get(trail.context.key or "")
-        scores = {
-            **_of_ranking(run, question, ranking, cuts, reason or _why_missing(trail.ranking)),
-            **_of_context(question, context, reason or _why_missing(trail.context)),
-        }
-        for metric, value in scores.items():
-            known = {"setup": trail.setup, "question_id": question.question_id, "metric": metric}
-            is_reason = isinstance(value, str)
-            yield {**known, "value": None if is_reason else value, "reason": value if is_reason else None}
+        key = trail.ranking.key or ""
+        if not trail.ranking.scored or key not in ranked:
+            continue
+        crossing = find_crossing(ranked.n_tokens(key), budget=budget)
+        if crossing is None or not crossing.tokens_left:
+            continue
+        places = ranked.of(key, _documents(question))
+        if places[crossing.position] is ELSEWHERE:
+            continue
+        none, whole = (
+            recall_at_tokens(question.gold, places, crossing=crossing, ink_kept=ink) for ink in (0, sys.maxsize)
+        )
+        if none != whole:
+            crossed[question.question_id] = key, crossing
+    rows = run.store.rows("ranking").fetch((key for key, _ in crossed.values()), ["key", "passages"])
+    texts = run.texts.passages(rows[key]["passages"][crossing.position] for key, crossing in crossed.values())
+    return {
+        name: len("".join(cut_to_tokens(text, crossing.tokens_left).split()))
+        for (name, (_, crossing)), text in zip(crossed.items(), texts, strict=True)
+    }
+
+
+def _documents(question: AskedQuestion) -> list[str]:
+    return [place.target_id for entry in question.gold for place in entry.places]
 
 
 def _no_gold(question: AskedQuestion) -> str | None:
@@ -126,19 +172,20 @@ def _why_missing(step: Step) -> str | None:
     return None if step.scored else step.reason or str(step.state)
 
 
-# A score, or the reason why there is none.
-_Scored = dict[str, float | str | None]
-
-
-def _of_ranking(run: Run, question: AskedQuestion, row: Row | None, cuts: _Cuts, reason: str | None) -> _Scored:
-    if reason or row is None:
+def _of_ranking(
+    question: AskedQuestion, ranked: Places, key: str | None, cuts: _Cuts, ink_kept: int, reason: str | None
+) -> _Scored:
+    if reason or key is None:
         names = [f"{name}@{k}" for name in ("recall", "hit", "all", "precision", "ndcg") for k in cuts.k]
         return dict.fromkeys([*names, "mrr", f"recall@{cuts.budget_tokens}t"], reason)
-    places = _places(row["passages"])
+    places = ranked.of(key, _documents(question))
+    crossing = find_crossing(ranked.n_tokens(key), budget=cuts.budget_tokens)
     ranks = completion_ranks(question.gold, places)
     found: _Scored = {
         "mrr": reciprocal_rank(ranks),
-        f"recall@{cuts.budget_tokens}t": _within_budget(run, question, row, places, cuts.budget_tokens),
+        f"recall@{cuts.budget_tokens}t": recall_at_tokens(
+            question.gold, places, crossing=crossing, ink_kept=ink_kept
+        ),
     }
     for k in cuts.k:
         found.update(_at_k(question, places, ranks, k) if k <= cuts.depth else _too_deep(k))
@@ -164,27 +211,12 @@ def _too_deep(k: int) -> _Scored:
     return {f"{name}@{k}": Reason.NO_RANKING for name in ("recall", "hit", "all", "precision", "ndcg")}
 
 
-def _within_budget(
-    run: Run, question: AskedQuestion, row: Row, places: Sequence[PassagePlace], budget: int
-) -> float | None:
-    crossing = find_crossing([passage["n_tokens"] for passage in row["passages"]], budget=budget)
-    kept = 0
-    if crossing is not None and crossing.tokens_left:
-        text = run.texts.passages([row["passages"][crossing.position]])[0]
-        kept = len("".join(cut_to_tokens(text, crossing.tokens_left).split()))
-    return recall_at_tokens(question.gold, places, crossing=crossing, ink_kept=kept)
-
-
-def _of_context(question: AskedQuestion, row: Row | None, reason: str | None) -> _Scored:
-    if reason or row is None:
+def _of_context(question: AskedQuestion, given: Places, key: str | None, reason: str | None) -> _Scored:
+    if reason or key is None:
         return dict.fromkeys(("context_recall", "context_hit", "context_all"), reason)
-    arrived = arrivals(question.gold, _places(row["passages"]))
+    arrived = arrivals(question.gold, given.of(key, _documents(question)))
     return {
         "context_recall": context_recall(arrived),
         "context_hit": context_hit(arrived),
         "context_all": context_all(arrived, rule=question.gold_rule),
     }
-
-
-def _places(passages: Iterable[Row]) -> list[PassagePlace]:
-    return [PassagePlace.of(Passage.model_validate(passage)) for passage in passages]

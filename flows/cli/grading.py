@@ -12,6 +12,14 @@ from schemas.plan import Until
 if TYPE_CHECKING:
     from tasks.prepare import Request
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Record = Annotated[
+    bool | None,
+    typer.Option(
+        "--record/--no-record", help="As a Prefect flow, or here. Default: a flow where there is a Prefect API."
+    ),
+]
+
 
 def run(
     workspace: options.Workspace = None,
@@ -19,7 +27,8 @@ def run(
     judge: options.JudgeName = "offline",
     question: options.Questions = None,
     until: Annotated[Until, typer.Option(help="The last stage to run.")] = "attribute",
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    as_json: AsJson = False,
+    record: Record = None,
     skip_unresolved: Annotated[
         bool,
         typer.Option("--skip-unresolved", help="Go on when gold is not found, and count those questions apart."),
@@ -44,6 +53,7 @@ def run(
             retry_failed=retry_failed,
         ),
         as_json=as_json,
+        record=record,
     )
 
 
@@ -52,7 +62,8 @@ def grade(
     setup: options.Setups = None,
     judge: options.JudgeName = "offline",
     question: options.Questions = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    as_json: AsJson = False,
+    record: Record = None,
 ) -> None:
     """Judge answers that exist; none is retrieved or written anew."""
     from tasks.prepare import Request
@@ -67,27 +78,38 @@ def grade(
             grade_only=True,
         ),
         as_json=as_json,
+        record=record,
     )
 
 
-def _walk(request: "Request", *, as_json: bool) -> None:
-    from flows.cli.progress import shown_progress
-    from flows.here import run_here
+def _walk(request: "Request", *, as_json: bool, record: bool | None) -> None:
+    from flows.recorded import is_configured, run_recorded
     from tasks.compare import compare
-    from tasks.prepare import prepare
     from tasks.report import report_tables, summarize
     from tasks.tables import print_tables
 
-    plan = prepare(request)
-    with shown_progress(plan) as progress:
-        record = run_here(plan, progress)
-    comparison = compare(request.workspace, run_id=plan.run_id)
+    recorded = is_configured() if record is None else record
+    run_id = run_recorded(request) if recorded else _walk_here(request)
+    comparison = compare(request.workspace, run_id=run_id)
     if as_json:
         sys.stdout.write(json.dumps(summarize(comparison), ensure_ascii=False, indent=1) + "\n")
     else:
         from flows.cli.terminal import console
 
-        print_tables(console(), report_tables(comparison, title=f"Run {plan.run_id}"))
-    if record.n_failed:
-        sys.stderr.write(f"fourcells: {record.n_failed} rows failed; run again to try them, see the ledger\n")
+        print_tables(console(), report_tables(comparison, title=f"Run {run_id}"))
+    if n_failed := comparison.runs[run_id].n_failed:
+        sys.stderr.write(f"fourcells: {n_failed} rows failed; run again to try them, see the ledger\n")
         raise typer.Exit(3)
+
+
+def _walk_here(request: "Request") -> str:
+    from flows.cli.progress import shown_progress
+    from flows.here import run_here
+    from tasks.prepare import prepare
+
+    plan = prepare(request)
+    with shown_progress(plan) as progress:
+        run_here(plan, progress)
+    if sys.stderr.isatty():
+        sys.stderr.write("not recorded in Prefect; for a history in its UI: fourcells up, then the line it prints\n")
+    return plan.run_id

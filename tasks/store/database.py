@@ -92,6 +92,11 @@ class Database:
         schema = pa.schema([(column, pa.type_for_alias(kind)) for column, kind in columns.items()])
         self.add(name, pa.Table.from_pylist(rows, schema=schema))
 
+    def add_columns(self, name: str, values: Mapping[str, Sequence[Any]], columns: Mapping[str, str]) -> None:
+        """The same for values that stand in columns."""
+        schema = pa.schema([(column, pa.type_for_alias(kind)) for column, kind in columns.items()])
+        self.add(name, pa.Table.from_pydict(dict(values), schema=schema))
+
     def run(self, script: str) -> list[dict[str, Any]]:
         """Run a script of `tasks/sql/` and return its last statement's rows."""
         text = (_SQL / f"{script}.sql").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ import logging
 import secrets
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from io import BytesIO
@@ -26,6 +26,7 @@ KEEP_RETIRED_S: Final = 86_400.0
 _LOCK_PATIENCE_S: Final = 120.0
 # One row group is what has to be read to fetch a single row.
 _GROUP_ROWS: Final = 1_000
+_GROUP_BYTES: Final = 2_000_000
 _BLOCK_BYTES: Final = 1 << 20
 # No statistics: they would repeat whole texts, and keys are hashes, of which no range can be skipped.
 PARQUET: Final[dict[str, Any]] = {"compression": "zstd", "write_page_checksum": True, "write_statistics": False}
@@ -173,6 +174,10 @@ class PartList:
                 base += size
             return file.read_row_groups(groups, columns).take(pa.array(within, pa.int64()))
 
+    def empty(self, columns: Sequence[str]) -> pa.Table:
+        """No rows, in those columns (`a` or `a.list.element.b`)."""
+        return SCHEMAS[self.record].empty_table().select(list(dict.fromkeys(name.split(".")[0] for name in columns)))
+
     def retire_broken(self, broken: Iterable[Part]) -> None:
         """Move parts that cannot be read to the quarantine and strike them off the list.
 
@@ -216,7 +221,8 @@ class PartList:
 
     def _write(self, table: pa.Table) -> Part:
         sink = BytesIO()
-        pq.write_table(table, sink, row_group_size=_GROUP_ROWS, **PARQUET)
+        fitting = _GROUP_BYTES * table.num_rows // max(table.nbytes, 1)
+        pq.write_table(table, sink, row_group_size=min(max(fitting, 1), _GROUP_ROWS), **PARQUET)
         content = sink.getvalue()
         name = secrets.token_hex(16)
         write_whole(self.folder / f"{name}.parquet", content)

@@ -51,8 +51,28 @@ class Rows:
                 aside by then, and running again computes its rows again.
         """
         wanted = list(dict.fromkeys(keys))
+        names = None if columns is None else list(columns)
+        found: dict[str, Row] = {}
+        for own, table in self._parts_of(wanted, names):
+            found.update(zip(own, table.to_pylist(), strict=True))
+        return found
+
+    def table(self, keys: Sequence[str], columns: Sequence[str]) -> pa.Table:
+        """Read some columns of rows, one row for each key, in their order; each key is given once.
+
+        Raises:
+            StoreDamagedError: As `fetch` does.
+        """
+        parts = list(self._parts_of(keys, list(columns)))
+        if not parts:
+            return self.parts.empty(columns)
+        order = {key: number for number, key in enumerate(key for own, _ in parts for key in own)}
+        return pa.concat_tables([table for _, table in parts]).take(pa.array([order[key] for key in keys]))
+
+    def _parts_of(self, wanted: Sequence[str], columns: list[str] | None) -> Iterator[tuple[list[str], pa.Table]]:
+        """The rows of some keys, part by part, with the keys in the rows' order."""
         if not wanted:
-            return {}
+            return
         with self._guard:
             self._refresh()
             places = self._index.places(wanted)
@@ -62,13 +82,10 @@ class Rows:
             if place is None:
                 raise self._gone(places.count(None))
             by_part.setdefault(place[0], []).append((place[1], key))
-        found: dict[str, Row] = {}
-        names = None if columns is None else list(columns)
         for number, entries in by_part.items():
             entries.sort()
-            table = self._read(live[number], names, [row for row, _ in entries])
-            found.update(zip((key for _, key in entries), table.to_pylist(), strict=True))
-        return found
+            table = self._read(live[number], columns, [row for row, _ in entries])
+            yield [key for _, key in entries], table
 
     def publish(self, rows: Sequence[Row]) -> int:
         """Save rows durably; rows whose key is there already are dropped, so a key has one row.

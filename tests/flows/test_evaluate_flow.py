@@ -1,5 +1,7 @@
 """The Prefect flow on a real server gives the rows that the walk in this process gives."""
 
+import json
+import sys
 from pathlib import Path
 from uuid import UUID
 
@@ -9,6 +11,12 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import FlowRunFilter, FlowRunFilterId, TaskRunFilter
 from prefect.flows import load_flow_from_entrypoint
 
+from flows.cli import main
+from schemas.errors import StoreError
+from schemas.plan import Shard, StageCount
+from tasks.compare import compare
+from tasks.generate import generate
+from tasks.report import summarize
 from tests.small_workspace import run_all, stored, tables, timeless
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,3 +56,49 @@ def test_flow_and_walk_give_the_same_rows(workspace: Path, done: Path) -> None:
     states = task_states(again.state_details.flow_run_id)
     assert set(states) == {"index", "retrieve", "generate", "judge-grounding", "judge-correctness", "attribute"}
     assert set.union(*states.values()) == {"Cached"}
+
+
+@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.timeout(180)
+def test_a_failed_shard_fails_alone_and_the_flow_says_which(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from flows import evaluate as module
+
+    def breaks(shard: Shard) -> StageCount:
+        if shard.setup == "v2":
+            raise StoreError("the disk is full")
+        return generate(shard)
+
+    broken = module._as_task("generate", breaks)
+    monkeypatch.setitem(module.TASKS, "generate", broken)
+    state = module.evaluate(workspace=str(workspace), return_state=True)
+    assert state.is_failed()
+    assert "generate v2 0-8" in str(state.message)
+    assert "the disk is full" in str(state.message)
+    setups = summarize(compare(workspace))["setups"]
+    assert sum(setups["v1"]["cells"].values()) == 8, "the other setups went through"
+    assert setups["v2"]["cells"] == {}
+
+
+@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.timeout(180)
+def test_run_with_a_prefect_api_is_recorded(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["fourcells", "run", "--workspace", str(workspace), "--record", "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in {0, None}
+    run_id = json.loads(capsys.readouterr().out)["run_id"]
+    with get_client(sync_client=True) as client:
+        found = client.read_artifacts()
+    assert any(run_id in str(artifact.description) for artifact in found)
+
+
+def test_a_mistake_is_told_before_anything_is_recorded(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["fourcells", "run", "--workspace", str(workspace), "--record", "--setup", "nope"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1

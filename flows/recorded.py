@@ -1,0 +1,48 @@
+"""A run through Prefect: with its history in the UI of the server that PREFECT_API_URL names, or of one of its own."""
+
+import logging
+import os
+from pathlib import Path
+
+from tasks.prepare import Request, check
+
+
+def is_configured() -> bool:
+    """Whether the person has a Prefect API."""
+    if os.environ.get("PREFECT_API_URL"):
+        return True
+    # A profile may name one; asking for it costs the import of Prefect, so only where there is a profile at all.
+    home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect")
+    if not (home / "profiles.toml").exists():
+        return False
+    from prefect.settings import get_current_settings
+
+    return bool(get_current_settings().api.url)
+
+
+def run_recorded(request: Request) -> str:
+    """Run a request as the flow `evaluate`. Returns the run_id.
+
+    Raises:
+        InputError: Before anything is recorded, for a mistake in what the person gave.
+    """
+    check(request)
+    # Prefect prints our log lines among its own.
+    logging.getLogger("fourcells").handlers.clear()
+    # A server of its own takes 7-14 s to come up, longer than Prefect waits by default.
+    os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")
+    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+    os.environ.setdefault("DO_NOT_TRACK", "1")
+    os.environ.setdefault("PREFECT_LOGGING_EXTRA_LOGGERS", "fourcells")
+    from flows.evaluate import evaluate
+
+    return evaluate(
+        workspace=str(request.workspace),
+        setups=list(request.setups) or None,
+        judge=request.judge,
+        until=request.until,
+        questions=list(request.questions) or None,
+        grade_only=request.grade_only,
+        skip_unresolved=request.skip_unresolved,
+        retry_failed=request.retry_failed,
+    )
