@@ -10,7 +10,7 @@ ifneq ($(FOURCELLS_REAL_DATA),)
 export FOURCELLS_REAL_DATA
 endif
 
-.PHONY: setup demo link test lint types format readme bench-judges lock clean
+.PHONY: setup demo link test lint types format readme bench bench-judges lock clean
 
 setup: $(READY)
 
@@ -55,6 +55,10 @@ readme: $(READY)
 # Measures the offline judge on sets that people labelled, and on the planted mistakes; writes tests/bench/RESULTS.md.
 bench-judges: $(READY)
 	$(BIN)/python -m tests.bench.judges
+
+# Measures time and memory at size (about a quarter of an hour); writes tests/bench/RESULTS.md. One row: make bench ROWS=flow.
+bench: $(READY)
+	$(BIN)/python -m tests.bench.figures $(ROWS)
 
 # Writes the lock anew from pyproject.toml; needs uv.
 lock:

@@ -21,8 +21,9 @@ from tasks.close import close
 from tasks.compare import compare
 from tasks.picture import draw_cells
 from tasks.prepare import Request, prepare
-from tasks.report import report_tables, summarize
+from tasks.report import report_tables
 from tasks.run import open_run
+from tasks.summary import summarize
 from tasks.tables import to_markdown
 from tasks.workspace.folder import find_workspace
 

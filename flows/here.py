@@ -17,12 +17,15 @@ log = logging.getLogger("fourcells.run")
 _WALKS: Final = 3
 
 
-def run_here(plan: Plan, progress: Callable[[StageCount], None]) -> RunRecord:
+def run_here(
+    plan: Plan, progress: Callable[[StageCount], None], splitting: Callable[[int, int], None] | None = None
+) -> RunRecord:
     """Walk a plan, and write how it ended whatever happens.
 
     Args:
         plan: What was asked.
         progress: Called after each shard.
+        splitting: Called with (documents done, documents in all) while a setup's documents are split.
 
     Raises:
         StoreDamagedError: When the store turns out damaged again and again.
@@ -32,7 +35,7 @@ def run_here(plan: Plan, progress: Callable[[StageCount], None]) -> RunRecord:
 
     # What has to come before has ended: this call returns when its stage has.
     def call(name: str, args: tuple[object, ...], _after: Sequence[StageCount]) -> StageCount:
-        count = STAGES[name](*args)
+        count = STAGES[name](*args, splitting) if name == "index" else STAGES[name](*args)
         counts.append(count)
         progress(count)
         return count

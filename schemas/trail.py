@@ -1,11 +1,15 @@
-"""What became of each stage of one (setup, question): the row a shard hands from stage to stage."""
+"""What became of each stage of one (setup, question): the row a shard hands from stage to stage.
 
-from pydantic import BaseModel, ConfigDict, Field
+Plain slots: there is one trail for each question of a run, and stages set its fields one by one.
+"""
+
+from dataclasses import dataclass, field
 
 from schemas.state import State
 
 
-class Step(BaseModel):
+@dataclass(slots=True, kw_only=True)
+class Step:
     """One record of one row: its state, its key, and whether this run computed it.
 
     Attributes:
@@ -15,8 +19,6 @@ class Step(BaseModel):
         new: True when this run computed the row or tried to, False when it was reused or given up without
             trying, None when there was nothing to try.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     state: State | None = None
     reason: str | None = None
@@ -30,21 +32,20 @@ class Step(BaseModel):
         return self.state is State.SCORED
 
 
-class Trail(BaseModel):
+@dataclass(slots=True, kw_only=True)
+class Trail:
     """One row of a run's manifest. The digests are what later stages make their keys of."""
-
-    model_config = ConfigDict(extra="forbid")
 
     setup: str
     question_id: str
     question_key: str
-    ranking: Step = Field(default_factory=Step)
-    context: Step = Field(default_factory=Step)
-    answer: Step = Field(default_factory=Step)
-    reading: Step = Field(default_factory=Step)
-    grounding: Step = Field(default_factory=Step)
-    correctness: Step = Field(default_factory=Step)
-    cell: Step = Field(default_factory=Step)
+    ranking: Step = field(default_factory=Step)
+    context: Step = field(default_factory=Step)
+    answer: Step = field(default_factory=Step)
+    reading: Step = field(default_factory=Step)
+    grounding: Step = field(default_factory=Step)
+    correctness: Step = field(default_factory=Step)
+    cell: Step = field(default_factory=Step)
     passages_digest: str | None = None
     context_tokens: int | None = None
     answer_digest: str | None = None

@@ -26,7 +26,7 @@ def attribute(shard: Shard) -> StageCount:
     trails = run.trails(shard)
     items = items_of(run, shard, trails)
     settle(run, items, _cells(run))
-    run.folder.write_trails(shard, trails)
+    run.save(shard, trails)
     return counted("attribute", shard, items, ["cell"])
 
 

@@ -17,7 +17,9 @@ def close(plan: Plan, counts: Sequence[StageCount], *, ended: Literal["done", "i
         counts: What its stages did, as far as they came.
         ended: `done` when every stage was walked; it becomes `failed_rows` when rows failed.
     """
-    folder = open_run(plan.workspace, plan.run_id).folder
+    run = open_run(plan.workspace, plan.run_id)
+    run.release()
+    folder = run.folder
     n_failed = folder.count_failed()
     record = folder.record().model_copy(
         update={

@@ -18,6 +18,7 @@ class Comparison:
     """Setups side by side, each from one run.
 
     Attributes:
+        workspace: Where it lies now; a run's plan says where it lay then.
         picks: Which run each setup comes from, in the order of tables.
         runs: Those runs.
         plan: Of the newest of them: its thresholds and cuts are the ones that tables use.
@@ -25,6 +26,7 @@ class Comparison:
         notes: What a reader has to know before comparing.
     """
 
+    workspace: Path
     picks: tuple[Pick, ...]
     runs: Mapping[str, RunRecord]
     plan: Plan
@@ -58,7 +60,7 @@ def compare(
     database = Database(store, picks)
     add_retrieval_scores(database, workspace, picks, plan.grading)
     database.run("answers")
-    return Comparison(tuple(picks), runs, plan, database, tuple(notes))
+    return Comparison(workspace, tuple(picks), runs, plan, database, tuple(notes))
 
 
 def _matching(records: Sequence[RunRecord], run_id: str | None, judge: str | None) -> list[RunRecord]:

@@ -20,7 +20,7 @@ def generate(shard: Shard) -> StageCount:
     trails = run.trails(shard)
     items = items_of(run, shard, trails)
     settle(run, items, _saved(run, shard) if run.setup(shard.setup).setup.answers else _written(run, shard))
-    run.folder.write_trails(shard, trails)
+    run.save(shard, trails)
     return counted("generate", shard, items, ["answer"])
 
 

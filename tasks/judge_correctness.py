@@ -19,7 +19,7 @@ def judge_correctness(shard: Shard) -> StageCount:
     trails = run.trails(shard)
     items = items_of(run, shard, trails)
     settle(run, items, _correctness(run))
-    run.folder.write_trails(shard, trails)
+    run.save(shard, trails)
     return counted("judge-correctness", shard, items, ["correctness"])
 
 

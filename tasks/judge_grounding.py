@@ -23,7 +23,7 @@ def judge_grounding(shard: Shard) -> StageCount:
     items = items_of(run, shard, trails)
     settle(run, items, _reading(run))
     settle(run, items, _grounding(run))
-    run.folder.write_trails(shard, trails)
+    run.save(shard, trails)
     return counted("judge-grounding", shard, items, ["reading", "grounding"])
 
 

@@ -1,15 +1,15 @@
-"""The report: the numbers of a comparison as one document, and as tables a person reads."""
+"""The report: the numbers of a comparison as tables a person reads."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from schemas.cell import Label
-from schemas.plan import StageCount
 from tasks.compare import Comparison
 from tasks.metrics import parse_metric
 from tasks.run import open_run
 from tasks.store.runs import RunRecord
+from tasks.summary import summarize
 from tasks.tables import Column, Table
 from tasks.text.visible import one_line
 
@@ -24,13 +24,12 @@ _MAIN: Final = (
     ("context_recall", 4),
     ("missing_rate", 5),
     ("contradicted_rate", 6),
-    ("recall@5", 7),
+    ("recall@{k}", 7),
     ("relevancy_rate", 8),
     ("answer_words", 9),
     ("claims", 10),
     ("partly_rate", 11),
 )
-_FAILING: Final = tuple(label for label in Label if label is not Label.CORRECT)
 _STAGES: Final = (
     "ranking",
     "context",
@@ -42,60 +41,10 @@ _STAGES: Final = (
     "cell",
 )
 _MOST_SHOWN: Final = 10
-
-
-def summarize(comparison: Comparison) -> dict[str, Any]:
-    """Everything as one JSON document; values are unrounded, undefined is null with n = 0."""
-    metrics = comparison.database.run("comparison")
-    cells = comparison.database.run("cells")
-    ledger = comparison.database.run("ledger")
-    newest = max(comparison.runs) if comparison.runs else None
-    grading = comparison.plan.grading
-    return {
-        "run_id": newest,
-        "workspace": comparison.plan.workspace,
-        "judge": comparison.plan.judge.name,
-        "offline_judge": comparison.plan.judge.judge.provider == "offline",
-        "grading": grading.model_dump(mode="json"),
-        "setups": {
-            pick.setup: {
-                "run_id": pick.run_id,
-                **_counts(comparison.runs[pick.run_id].counts, pick.setup),
-                "metrics": {
-                    row["metric"]: {"value": row["value"], "n": row["n"]} for row in metrics if row["place"] == place
-                },
-                "states": _states([row for row in ledger if row["place"] == place]),
-                "cells": _cells([row for row in cells if row["place"] == place]),
-                "cost_usd": 0.0,
-            }
-            for place, pick in enumerate(comparison.picks)
-        },
-        "notes": list(comparison.notes),
-    }
-
-
-def _counts(counts: Sequence[StageCount], setup: str) -> dict[str, dict[str, int]]:
-    mine = [count for count in counts if count.setup == setup]
-    return {
-        "computed": {count.stage: count.computed for count in mine},
-        "reused": {count.stage: count.reused for count in mine},
-        "failed": {count.stage: count.failed for count in mine},
-    }
-
-
-def _states(rows: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
-    for row in rows:
-        state = f"{row['state']}:{row['reason']}" if row["reason"] else row["state"]
-        found.setdefault(row["stage"], {})[state] = row["n"]
-    return found
-
-
-def _cells(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    found: Counter[str] = Counter()
-    for row in rows:
-        found[row["label"]] += row["n"]
-    return dict(sorted(found.items(), key=lambda entry: list(Label).index(Label(entry[0]))))
+# The cut that the main table shows, or the nearest below it that grading.toml asks for.
+_MAIN_K: Final = 5
+# Above this share of unverified claims it is the judge that needs a look (METRICS.md §3).
+_UNVERIFIED: Final = 0.05
 
 
 def report_tables(comparison: Comparison, *, title: str = "Setups compared") -> list[Table]:
@@ -127,22 +76,10 @@ def _spread(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [row for turn, row in sorted(turned, key=lambda pair: pair[0])][:_MOST_SHOWN]
 
 
-def numbers_table(summary: Mapping[str, Any]) -> Table:
-    """Every number in long form, unrounded: one row per setup and metric."""
-    return Table(
-        "Numbers",
-        (Column("setup", right=False), Column("metric", right=False), Column("value"), Column("n")),
-        tuple(
-            (name, metric, None if entry["value"] is None else repr(entry["value"]), str(entry["n"]))
-            for name, setup in summary["setups"].items()
-            for metric, entry in setup["metrics"].items()
-        ),
-    )
-
-
 def _main_table(comparison: Comparison, summary: Mapping[str, Any], title: str) -> Table:
     budget = comparison.plan.grading.budget_tokens
-    wanted = [(name.format(t=budget), importance) for name, importance in _MAIN]
+    k = max((k for k in comparison.plan.grading.k if k <= _MAIN_K), default=min(comparison.plan.grading.k))
+    wanted = [(name.format(t=budget, k=k), importance) for name, importance in _MAIN]
     setups = summary["setups"]
     known = [(name, importance) for name, importance in wanted if any(name in s["metrics"] for s in setups.values())]
     rows = []
@@ -178,22 +115,36 @@ def _count_table(comparison: Comparison, summary: Mapping[str, Any]) -> Table:
         ("answers", "answer_words"),
     )
     rows = tuple(
-        (name, *(str(setup["metrics"].get(metric, {}).get("n", 0)) for _, metric in counted))
+        (
+            name,
+            *(str(setup["metrics"].get(metric, {}).get("n", 0)) for _, metric in counted),
+            _shown("context_tokens", setup["metrics"].get("context_tokens", {}).get("value")),
+        )
         for name, setup in summary["setups"].items()
     )
     golds = tuple(
         f"gold: {row['n_questions']} questions, rule {row['gold_rule']!r}, {row['mean_gold']:.1f} entries on average"
         for row in comparison.database.run("gold")
     )
-    columns = (Column("setup", right=False), *(Column(heading) for heading, _ in counted))
-    return Table("Counts behind these numbers", columns, rows, golds)
+    points = comparison.database.run("reviewed")
+    unreviewed = tuple(
+        f"key points: {row['n']} of {sum(one['n'] for one in points)} are {row['status']}"
+        for row in points
+        if row["status"] != "reviewed"
+    )
+    columns = (
+        Column("setup", right=False),
+        *(Column(heading) for heading, _ in counted),
+        Column("tokens in a context", 1),
+    )
+    return Table("Counts behind these numbers", columns, rows, (*golds, *unreviewed))
 
 
 def _text_differs(comparison: Comparison) -> bool:
     """Whether k passages are different amounts of text in the setups compared."""
     shapes = set()
     for pick in comparison.picks:
-        setup = open_run(comparison.plan.workspace, pick.run_id).setup(pick.setup).setup
+        setup = open_run(str(comparison.workspace), pick.run_id).setup(pick.setup).setup
         imported = setup.answers or ""
         shapes.add((imported, setup.splitting.model_dump_json(), setup.context.k, setup.context.neighbours))
     return len(shapes) > 1
@@ -231,7 +182,19 @@ def _cell_table(comparison: Comparison) -> Table:
             *(Column(name) for name in names),
         ),
         (*body, ("asked", None, *(str(n) for n in asked))),
-        tuple(_advice(name, [row for row in rows if row["place"] == place]) for place, name in enumerate(names)),
+        (
+            *_page_level(rows),
+            *(_advice(name, [row for row in rows if row["place"] == place]) for place, name in enumerate(names)),
+        ),
+    )
+
+
+def _page_level(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    n = sum(row["n"] for row in rows if row["page_level"])
+    return (
+        [f"page-level: {n} of these rest on gold that names a page, which shows only that the page arrived"]
+        if n
+        else []
     )
 
 
@@ -291,6 +254,7 @@ def _ledger_table(summary: Mapping[str, Any]) -> Table:
             rows.append((name, stage, str(asked), str(scored), _listed(apart), _listed(failed)))
         asked = sum(setup["states"].get("context", {}).values())
         plain.append(f"{name}: {asked} asked; all of them scored: {', '.join(whole) or 'nowhere'}")
+        plain.extend(_unverified(name, setup["metrics"].get("unverified_rate")))
     return Table(
         "Ledger: what became of every question at every stage",
         (
@@ -304,6 +268,14 @@ def _ledger_table(summary: Mapping[str, Any]) -> Table:
         tuple(rows),
         tuple(plain),
     )
+
+
+def _unverified(name: str, rate: Mapping[str, Any] | None) -> list[str]:
+    """What the quote check took back of the judge's words."""
+    if not rate or not rate["value"]:
+        return []
+    look = "; above 5% it is the judge that needs a look" if rate["value"] > _UNVERIFIED else ""
+    return [f"{name}: {100 * rate['value']:.1f}% of {rate['n']} claims unverified: their evidence was not found{look}"]
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -28,7 +28,7 @@ def retrieve(shard: Shard) -> StageCount:
     makings = _imported(run, shard) if settings.answers is not None else _searched(run, shard)
     for making in makings:
         settle(run, items, making)
-    run.folder.write_trails(shard, trails)
+    run.save(shard, trails)
     return counted("retrieve", shard, items, ["ranking", "context"])
 
 

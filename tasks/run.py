@@ -1,6 +1,7 @@
 """A run as its stages see it: plan, questions, store and texts, opened once per process."""
 
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from schemas.plan import Plan, PlannedDocument, PlannedSetup, Shard
 from schemas.question import AskedQuestion
 from schemas.saved import SavedAnswer
 from schemas.trail import Trail
-from tasks.store.runs import Attempts, RunFolder, failed_attempts, load_asked, load_plan
+from tasks.store.runs import Attempts, RunFolder, Stamp, failed_attempts, load_asked, load_plan
 from tasks.store.store import Store
 from tasks.store.texts import Texts
 from tasks.workspace.questions import read_saved_answers
@@ -18,6 +19,8 @@ from tasks.workspace.questions import read_saved_answers
 # A flow stays under a few hundred task runs (DESIGN.md), and a shard is worth its start.
 _SHARDS_PER_STAGE: Final = 40
 _LEAST_ROWS: Final = 50
+# About two kilobytes each; what goes beyond is read from its file.
+_TRAILS_HELD: Final = 50_000
 
 
 class Run:
@@ -35,6 +38,7 @@ class Run:
         self.texts = Texts(self.store)
         self._guard = threading.Lock()
         self._attempts: dict[str, Mapping[str, Attempts]] = {}
+        self._held: OrderedDict[Shard, tuple[Stamp, list[Trail]]] = OrderedDict()
 
     @cached_property
     def plan(self) -> Plan:
@@ -59,8 +63,23 @@ class Run:
         return [questions[position] for position in positions[shard.start : shard.stop]]
 
     def trails(self, shard: Shard) -> list[Trail]:
-        """What has become of the shard's questions so far."""
+        """What has become of the shard's questions so far.
+
+        Held from the stage before, unless another process has written since.
+        """
+        with self._guard:
+            held = self._held.pop(shard, None)
+        if held is not None and held[0] == self.folder.trails_stamp(shard):
+            return held[1]
         return self.folder.read_trails(shard)
+
+    def save(self, shard: Shard, trails: list[Trail]) -> None:
+        """Write down what has become of the shard's questions."""
+        stamp = self.folder.write_trails(shard, trails)
+        with self._guard:
+            self._held[shard] = stamp, trails
+            while sum(len(held) for _, held in self._held.values()) > _TRAILS_HELD:
+                self._held.popitem(last=False)
 
     def begin(self, shard: Shard) -> list[Trail]:
         """The first rows of a shard: nothing has happened yet."""
@@ -68,6 +87,11 @@ class Run:
             Trail(setup=shard.setup, question_id=question.question_id, question_key=question.question_key)
             for question in self.asked(shard)
         ]
+
+    def release(self) -> None:
+        """Let go of the trails: the last stage has ended."""
+        with self._guard:
+            self._held.clear()
 
     def saved(self, setup: str) -> dict[str, SavedAnswer]:
         """The saved answers of a setup, by question id."""

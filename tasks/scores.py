@@ -106,21 +106,13 @@ def _retrieval_scores(run: Run, setup: str, cuts: _Cuts) -> Iterator[tuple[str, 
 
 
 def _score_batch(run: Run, batch: Sequence[Asked], cuts: _Cuts) -> Iterator[tuple[str, _Scored]]:
-    reasons = [_no_gold(question) for question, _ in batch]
-    labelled = [trail for (_, trail), reason in zip(batch, reasons, strict=True) if reason is None]
+    labelled = [trail for question, trail in batch if _no_gold(question) is None]
     ranked = _places_of(run, "ranking", [trail.ranking for trail in labelled])
     given = _places_of(run, "context", [trail.context for trail in labelled])
     kept = _ink_within_budget(run, batch, ranked, cuts.budget_tokens)
-    for (question, trail), reason in zip(batch, reasons, strict=True):
-        ranking, context = trail.ranking, trail.context
-        ink = kept.get(question.question_id, 0)
-        yield (
-            question.question_id,
-            {
-                **_of_ranking(question, ranked, ranking.key, cuts, ink, reason or _why_missing(ranking)),
-                **_of_context(question, given, context.key, reason or _why_missing(context)),
-            },
-        )
+    for question, trail in batch:
+        ranking = _of_ranking(question, ranked, trail.ranking, cuts, kept.get(question.question_id, 0))
+        yield question.question_id, {**ranking, **_of_context(question, given, trail.context)}
 
 
 def _places_of(run: Run, record: str, steps: Sequence[Step]) -> Places:
@@ -172,9 +164,8 @@ def _why_missing(step: Step) -> str | None:
     return None if step.scored else step.reason or str(step.state)
 
 
-def _of_ranking(
-    question: AskedQuestion, ranked: Places, key: str | None, cuts: _Cuts, ink_kept: int, reason: str | None
-) -> _Scored:
+def _of_ranking(question: AskedQuestion, ranked: Places, step: Step, cuts: _Cuts, ink_kept: int) -> _Scored:
+    key, reason = step.key, _no_gold(question) or _why_missing(step)
     if reason or key is None:
         names = [f"{name}@{k}" for name in ("recall", "hit", "all", "precision", "ndcg") for k in cuts.k]
         return dict.fromkeys([*names, "mrr", f"recall@{cuts.budget_tokens}t"], reason)
@@ -183,9 +174,7 @@ def _of_ranking(
     ranks = completion_ranks(question.gold, places)
     found: _Scored = {
         "mrr": reciprocal_rank(ranks),
-        f"recall@{cuts.budget_tokens}t": recall_at_tokens(
-            question.gold, places, crossing=crossing, ink_kept=ink_kept
-        ),
+        f"recall@{cuts.budget_tokens}t": recall_at_tokens(question.gold, places, crossing=crossing, ink_kept=ink_kept),
     }
     for k in cuts.k:
         found.update(_at_k(question, places, ranks, k) if k <= cuts.depth else _too_deep(k))
@@ -211,7 +200,8 @@ def _too_deep(k: int) -> _Scored:
     return {f"{name}@{k}": Reason.NO_RANKING for name in ("recall", "hit", "all", "precision", "ndcg")}
 
 
-def _of_context(question: AskedQuestion, given: Places, key: str | None, reason: str | None) -> _Scored:
+def _of_context(question: AskedQuestion, given: Places, step: Step) -> _Scored:
+    key, reason = step.key, _no_gold(question) or _why_missing(step)
     if reason or key is None:
         return dict.fromkeys(("context_recall", "context_hit", "context_all"), reason)
     arrived = arrivals(question.gold, given.of(key, _documents(question)))

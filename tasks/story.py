@@ -30,7 +30,7 @@ def tell(comparison: Comparison, question_id: str) -> list[Story]:
     chosen: str | None = None
     known: dict[str, None] = {}
     for pick in comparison.picks:
-        run = open_run(comparison.plan.workspace, pick.run_id)
+        run = open_run(str(comparison.workspace), pick.run_id)
         asked = {one.question.question_id: one for one in asked_of(run, pick.setup)}
         known.update(dict.fromkeys(asked))
         chosen = chosen or _choose(question_id, list(asked))

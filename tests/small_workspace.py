@@ -140,7 +140,7 @@ def walk_all(workspace: Path, **request: object) -> str:
 def run_all(workspace: Path, **request: object) -> Summary:
     """The same; returns the document of `run --json`."""
     from tasks.compare import compare
-    from tasks.report import summarize
+    from tasks.summary import summarize
 
     return summarize(compare(workspace, run_id=walk_all(workspace, **request)))
 

@@ -1,12 +1,10 @@
 """What the README says of the built-in workspace is what a run of it says."""
 
-from pathlib import Path
-
 import pytest
 
 from tasks.compare import Comparison
 from tasks.explore import ask_sql, open_views
-from tasks.report import summarize
+from tasks.summary import summarize
 from tests.readme_blocks import README, SLICES, TOUR, blocks, filled, run_built_in
 
 
@@ -49,4 +47,4 @@ def test_the_tour_visits_every_cell_that_fails(comparison: Comparison) -> None:
 
 @pytest.mark.parametrize("title", SLICES)
 def test_every_slice_has_rows(comparison: Comparison, title: str) -> None:
-    assert ask_sql(open_views(Path(comparison.plan.workspace)), SLICES[title]).rows()
+    assert ask_sql(open_views(comparison.workspace), SLICES[title]).rows()

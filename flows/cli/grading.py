@@ -85,7 +85,8 @@ def grade(
 def _walk(request: "Request", *, as_json: bool, record: bool | None) -> None:
     from flows.recorded import is_configured, run_recorded
     from tasks.compare import compare
-    from tasks.report import report_tables, summarize
+    from tasks.report import report_tables
+    from tasks.summary import summarize
     from tasks.tables import print_tables
 
     recorded = is_configured() if record is None else record
@@ -98,7 +99,8 @@ def _walk(request: "Request", *, as_json: bool, record: bool | None) -> None:
 
         print_tables(console(), report_tables(comparison, title=f"Run {run_id}"))
     if n_failed := comparison.runs[run_id].n_failed:
-        sys.stderr.write(f"fourcells: {n_failed} rows failed; run again to try them, see the ledger\n")
+        cure = "fourcells run makes the answers that are missing" if request.grade_only else "run again to try them"
+        sys.stderr.write(f"fourcells: {n_failed} rows failed; {cure}; the ledger above says where\n")
         raise typer.Exit(3)
 
 
@@ -108,8 +110,8 @@ def _walk_here(request: "Request") -> str:
     from tasks.prepare import prepare
 
     plan = prepare(request)
-    with shown_progress(plan) as progress:
-        run_here(plan, progress)
+    with shown_progress(plan) as (progress, splitting):
+        run_here(plan, progress, splitting)
     if sys.stderr.isatty():
         sys.stderr.write("not recorded in Prefect; for a history in its UI: fourcells up, then the line it prints\n")
     return plan.run_id

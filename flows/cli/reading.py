@@ -25,10 +25,12 @@ def report(
 ) -> None:
     """Compare setups: the latest run of each, or one run."""
     from tasks.compare import compare
-    from tasks.report import numbers_table, report_tables, summarize
+    from tasks.moved import noting_moves
+    from tasks.report import report_tables
+    from tasks.summary import numbers_table, summarize
     from tasks.workspace.folder import find_workspace
 
-    comparison = compare(find_workspace(workspace), run_id=run, setups=tuple(setup or ()), judge=judge)
+    comparison = noting_moves(compare(find_workspace(workspace), run_id=run, setups=tuple(setup or ()), judge=judge))
     emit(
         form,
         document=lambda: summarize(comparison),

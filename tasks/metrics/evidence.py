@@ -105,9 +105,7 @@ def arrivals(gold: Sequence[ResolvedGold], passages: Sequence[PassagePlace]) -> 
     return [rank is not None for rank in completion_ranks(gold, passages)]
 
 
-def span_coverage_at_k(
-    gold: Sequence[ResolvedGold], passages: Sequence[PassagePlace], *, k: int
-) -> float | None:
+def span_coverage_at_k(gold: Sequence[ResolvedGold], passages: Sequence[PassagePlace], *, k: int) -> float | None:
     """Mean, over the entries with a span, of the share of its ink that the first k passages cover.
 
     An entry counts with the best of its places; a document or foreign alternative that arrived counts 1.
@@ -196,9 +194,7 @@ def find_crossing(n_tokens: Sequence[int], *, budget: int) -> Crossing | None:
     return None
 
 
-def cut_ranking(
-    passages: Sequence[PassagePlace], crossing: Crossing | None, *, ink_kept: int
-) -> list[PassagePlace]:
+def cut_ranking(passages: Sequence[PassagePlace], crossing: Crossing | None, *, ink_kept: int) -> list[PassagePlace]:
     """Cut a ranking inside the passage that crosses the budget.
 
     Args:

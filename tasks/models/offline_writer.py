@@ -167,9 +167,7 @@ def _texts(
     if block.kind == "row":
         row = _cells(passage, block)
         if len(row) == len(header):
-            return "row", [
-                "; ".join(f"{name}: {cell}" for name, cell in zip(header, row, strict=True) if cell)
-            ]
+            return "row", ["; ".join(f"{name}: {cell}" for name, cell in zip(header, row, strict=True) if cell)]
         return "row", ["; ".join(cell for cell in row if cell)]
     if block.kind == "item" and block.depth == 0 and len(body.split()) <= _LONG_WORDS:
         return "item", [_flat(body)]
@@ -191,14 +189,10 @@ def _compose(chosen: Sequence[_Unit]) -> str:
     order = list(dict.fromkeys(unit.passage for unit in chosen))
     ordered = sorted(chosen, key=lambda unit: (order.index(unit.passage), unit.position))
     parts = []
-    for (passage, listed), group in groupby(
-        ordered, key=lambda unit: (unit.passage, unit.kind != "sentence")
-    ):
+    for (passage, listed), group in groupby(ordered, key=lambda unit: (unit.passage, unit.kind != "sentence")):
         units = list(group)
         parts.append(
-            _listed(units, passage)
-            if listed
-            else f"{_ended(' '.join(u.text for u in units))} [doc {passage}]"
+            _listed(units, passage) if listed else f"{_ended(' '.join(u.text for u in units))} [doc {passage}]"
         )
     return "\n\n".join(parts)
 

@@ -52,9 +52,7 @@ def reader_key(settings: JudgeSettings) -> str:
 
 def judge_key(settings: JudgeSettings) -> str:
     """Names everything that could change a verdict beside what is judged (METRICS.md §7)."""
-    return key(
-        "judge", provider=settings.judge.provider, parameters=None, parser=offline_judge.VERSION, **_NOTHING
-    )
+    return key("judge", provider=settings.judge.provider, parameters=None, parser=offline_judge.VERSION, **_NOTHING)
 
 
 def judge_id(settings: JudgeSettings) -> str:

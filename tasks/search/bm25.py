@@ -5,12 +5,14 @@ import shutil
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import bm25s
 import numpy as np
 
-from tasks.text.words import stem_ids, stems
+from tasks.text.words import StemIds, stems
+
+if TYPE_CHECKING:
+    import bm25s
 
 _NUMBERS: Final = "chunks.npy"
 _DIGESTS: Final = "digests.npy"
@@ -51,7 +53,7 @@ class Bm25Index:
         stemmer: Language of the stems, as when it was built.
     """
 
-    def __init__(self, engine: bm25s.BM25, chunks: np.ndarray, digests: np.ndarray, stemmer: str) -> None:
+    def __init__(self, engine: "bm25s.BM25", chunks: np.ndarray, digests: np.ndarray, stemmer: str) -> None:
         self._engine = engine
         self._chunks = chunks
         self._digests = digests
@@ -70,8 +72,11 @@ class Bm25Index:
             b: Length normalisation.
             stemmer: A Snowball language, or "none".
         """
+        import bm25s  # noqa: PLC0415 - a run that ranks nothing does without it, and it brings scipy
+
         vocabulary: dict[str, int] = {}
-        ids = [stem_ids(text, vocabulary, language=stemmer) for text in texts]
+        stem_ids = StemIds(vocabulary, language=stemmer)
+        ids = [stem_ids.of(text) for text in texts]
         if not vocabulary:
             # Nothing to find: one chunk of one word that no question has.
             ids, vocabulary = [[0]], {"": 0}
@@ -102,6 +107,8 @@ class Bm25Index:
             OSError: When a file of it is missing or cut off; building it anew is the cure.
             ValueError: The same.
         """
+        import bm25s  # noqa: PLC0415 - as above
+
         engine = bm25s.BM25.load(folder, load_corpus=False, mmap=True)
         numbers, digests = np.load(folder / _NUMBERS), np.load(folder / _DIGESTS)
         meta = json.loads((folder / _META).read_text(encoding="utf-8"))
@@ -119,12 +126,12 @@ class Bm25Index:
         if not wanted:
             return []
         scores = self._engine.get_scores_from_ids(wanted)
-        found = np.flatnonzero(scores > 0)
-        if len(found) > depth:
-            least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
-            found = found[scores[found] >= least]
+        least = np.partition(scores, len(scores) - depth)[len(scores) - depth] if len(scores) > depth else 0.0
+        found = np.flatnonzero(scores >= least if least > 0 else scores > 0)
         order = found[np.lexsort((found, -scores[found]))][:depth]
-        return [Hit(self._chunk(position), float(scores[position])) for position in order.tolist()]
-
-    def _chunk(self, position: int) -> IndexedChunk:
-        return IndexedChunk._make((*self._chunks[position].tolist(), self._digests[position].decode()))
+        return [
+            Hit(IndexedChunk._make((*numbers, digest.decode())), score)
+            for numbers, digest, score in zip(
+                self._chunks[order].tolist(), self._digests[order].tolist(), scores[order].tolist(), strict=True
+            )
+        ]

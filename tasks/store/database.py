@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -24,6 +25,20 @@ _QUESTIONS: Final = pa.schema([
     ("n_gold", pa.int64()),
     ("tags", pa.map_(pa.string(), pa.string())),
 ])
+_ASKED_TEXT: Final = pa.schema([("run_id", pa.string()), ("position", pa.int64()), ("asked", pa.large_string())])
+_ASKED_QUESTIONS: Final = """
+SELECT run_id, q.question_id AS question_id, position, q.text AS text, q.answerable AS answerable,
+  q.gold_rule AS gold_rule, len(q.gold) AS n_gold, q.tags AS tags
+FROM asked_read ORDER BY run_id, position
+"""
+_ASKED_POINTS: Final = """
+SELECT run_id, q.question_id AS question_id, number, point.point_id AS point_id, point.text AS text,
+  point.vital AS vital, point.status AS status
+FROM (
+  SELECT run_id, position, q, unnest(q.points) AS point, generate_subscripts(q.points, 1) AS number FROM asked_read
+)
+ORDER BY run_id, position, number
+"""
 _POINTS: Final = pa.schema([
     ("run_id", pa.string()),
     ("question_id", pa.string()),
@@ -78,9 +93,11 @@ class Database:
         for record in store.records():
             self._view(f"{record}_rows", SCHEMAS[record], store.rows(record).live_paths())
         self.add("manifest", _manifest(store, picks))
-        questions, points = _asked(store, list(dict.fromkeys(pick.run_id for pick in picks)))
-        self.add("asked_questions", questions)
-        self.add("asked_points", points)
+        # Read by DuckDB: a model for each of 100,000 questions would take seconds.
+        self._connection.register("asked_text", _asked_text(store, list(dict.fromkeys(pick.run_id for pick in picks))))
+        self.run("asked")
+        self.add("asked_questions", self._connection.sql(_ASKED_QUESTIONS).to_arrow_table().cast(_QUESTIONS))
+        self.add("asked_points", self._connection.sql(_ASKED_POINTS).to_arrow_table().cast(_POINTS))
 
     def add(self, name: str, table: pa.Table) -> None:
         """Make an Arrow table known by a name."""
@@ -181,30 +198,10 @@ def _manifest(store: Store, picks: Sequence[Pick]) -> pa.Table:
     return pa.concat_tables([empty, *tables])
 
 
-def _asked(store: Store, run_ids: Sequence[str]) -> tuple[pa.Table, pa.Table]:
-    questions: list[dict[str, Any]] = []
-    points: list[dict[str, Any]] = []
+def _asked_text(store: Store, run_ids: Sequence[str]) -> pa.Table:
+    tables = []
     for run_id in run_ids:
-        for position, question in enumerate(RunFolder(store.runs_folder, run_id).asked()):
-            mine = {"run_id": run_id, "question_id": question.question_id}
-            questions.append({
-                **mine,
-                "position": position,
-                "text": question.text,
-                "answerable": question.answerable,
-                "gold_rule": question.gold_rule,
-                "n_gold": len(question.gold),
-                "tags": sorted(question.tags.items()),
-            })
-            points.extend(
-                {
-                    **mine,
-                    "number": number,
-                    "point_id": point.point_id,
-                    "text": point.text,
-                    "vital": point.vital,
-                    "status": point.status,
-                }
-                for number, point in enumerate(question.points, start=1)
-            )
-    return pa.Table.from_pylist(questions, schema=_QUESTIONS), pa.Table.from_pylist(points, schema=_POINTS)
+        asked = RunFolder(store.runs_folder, run_id).asked_text()
+        columns = [pa.repeat(run_id, len(asked)), pa.array(np.arange(len(asked))), asked.cast(pa.large_string())]
+        tables.append(pa.table(columns, schema=_ASKED_TEXT))
+    return pa.concat_tables([_ASKED_TEXT.empty_table(), *tables])

@@ -16,17 +16,32 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         StoreError: When the disk is full or the folder cannot be written; nothing is left behind.
     """
+    _write(path, content, durable=True)
+
+
+def write_quickly(path: Path, content: bytes) -> None:
+    """The same without fsync: whole after a killed process, perhaps gone after a power cut.
+
+    Raises:
+        StoreError: As above.
+    """
+    _write(path, content, durable=False)
+
+
+def _write(path: Path, content: bytes, *, durable: bool) -> None:
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             _write_all(descriptor, content)
-            os.fsync(descriptor)
+            if durable:
+                os.fsync(descriptor)
         finally:
             os.close(descriptor)
         temporary.replace(path)
-        sync(path.parent)
+        if durable:
+            sync(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         problem = store_error(error, path.parent)

@@ -55,9 +55,6 @@ RECIPES: Final[Mapping[str, Recipe]] = {
 }
 
 
-_SCALARS: Final = (str, int, float, bytes, type(None))
-
-
 def digest(material: Material) -> str:
     """Hash a value in the one canonical typed encoding: 32 hex digits (blake2b-128).
 
@@ -99,37 +96,54 @@ def key(record: str, **inputs: Material) -> str:
 
 
 def _encode(value: Material, parts: list[bytes]) -> None:
-    # Every value starts with its type and says its length, so no two values share an encoding. Plain types
-    # stand first: asking whether something is a Mapping takes longer than all the rest.
-    if isinstance(value, list | tuple):
-        parts.append(b"l%d:" % len(value))
-        for item in value:
+    # Every value starts with its type and says its length, so no two values share an encoding. Exact types
+    # stand first: keys are made for every row of every stage, and asking for a subclass takes longest.
+    kind = type(value)
+    if kind is str:
+        parts.append(_encode_text(value))  # type: ignore[arg-type]
+    elif kind is list or kind is tuple:
+        parts.append(b"l%d:" % len(value))  # type: ignore[arg-type]
+        for item in value:  # type: ignore[union-attr]
             _encode(item, parts)
-    elif isinstance(value, dict) or (not isinstance(value, _SCALARS) and isinstance(value, Mapping)):
-        parts.append(b"m%d:" % len(value))
-        for name in sorted(value):
-            _encode(name, parts)
-            _encode(value[name], parts)
+    elif kind is dict:
+        _encode_mapping(value, parts)  # type: ignore[arg-type]
+    elif kind is int:
+        parts.append(b"i%d;" % value)  # type: ignore[str-format]
+    elif value is None:
+        parts.append(b"n")
+    elif isinstance(value, list | tuple):
+        _encode(list(value), parts)
+    elif isinstance(value, Mapping):
+        _encode_mapping(value, parts)
     else:
-        parts.extend(_encode_scalar(value))
+        parts.append(_encode_scalar(value))
 
 
-def _encode_scalar(value: object) -> tuple[bytes, ...]:
+def _encode_mapping(value: Mapping[str, Material], parts: list[bytes]) -> None:
+    parts.append(b"m%d:" % len(value))
+    for name in sorted(value):
+        _encode(name, parts)
+        _encode(value[name], parts)
+
+
+def _encode_text(value: str) -> bytes:
+    # surrogatepass: a lone surrogate out of somebody's JSON is still a text with a key.
+    raw = value.encode("utf-8", "surrogatepass")
+    return b"s%d:%b" % (len(raw), raw)
+
+
+def _encode_scalar(value: object) -> bytes:
     match value:
         case str():
-            # surrogatepass: a lone surrogate out of somebody's JSON is still a text with a key.
-            raw = value.encode("utf-8", "surrogatepass")
-            return (b"s%d:" % len(raw), raw)
-        case None:
-            return (b"n",)
+            return _encode_text(value)
         case bool():
-            return (b"t" if value else b"f",)
+            return b"t" if value else b"f"
         case int():
-            return (b"i%d;" % value,)
+            return b"i%d;" % value
         case float():
-            return (b"d" + struct.pack(">d", value),)
+            return b"d" + struct.pack(">d", value)
         case bytes():
-            return (b"b%d:" % len(value), value)
+            return b"b%d:%b" % (len(value), value)
         case _:
             msg = f"no canonical encoding for {type(value).__name__}"
             raise TypeError(msg)

@@ -2,18 +2,22 @@
 
 import logging
 import secrets
-from collections.abc import Iterable, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from datetime import UTC, datetime
 from functools import lru_cache, reduce
 from io import BytesIO
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from schemas.errors import StoreDamagedError
 from schemas.plan import Plan, Shard, StageCount
@@ -21,14 +25,20 @@ from schemas.question import AskedQuestion
 from schemas.record import Record
 from schemas.state import FAILED, State
 from schemas.trail import Step, Trail
-from tasks.store.files import write_whole
+from tasks.store.files import write_quickly, write_whole
 from tasks.store.layout import TRAIL
 from tasks.store.parts import PARQUET
 
 log = logging.getLogger("fourcells.store")
 
 STEPS: Final = ("ranking", "context", "answer", "reading", "grounding", "correctness", "cell")
-_TRAILS: Final = TypeAdapter(list[Trail])
+_STEP_FIELDS: Final = tuple(field.name for field in fields(Step))
+_PLAIN_FIELDS: Final = tuple(field.name for field in fields(Trail) if field.name not in STEPS)
+_STATES: Final = {state.value: state for state in State}
+_RUNS_HELD: Final = 4
+Stamp = tuple[int, int, int]
+_asked: "OrderedDict[Path, tuple[AskedQuestion, ...]]" = OrderedDict()
+_asked_guard: Final = threading.RLock()
 _ASKED: Final = pa.schema([
     ("question_id", pa.string()),
     ("question_key", pa.string()),
@@ -83,6 +93,7 @@ class RunFolder:
             schema=_ASKED,
         )
         _write_table(self.folder / "asked.parquet", table)
+        _keep_asked(self.folder, asked)
         write_whole(self.folder / "plan.json", plan.model_dump_json().encode())
         self.save(record)
 
@@ -100,8 +111,11 @@ class RunFolder:
 
     def asked(self) -> list[AskedQuestion]:
         """Read the questions as they were asked, gold resolved."""
-        table = _read_table(self.folder / "asked.parquet", ["asked"])
-        return [AskedQuestion.model_validate_json(row) for row in table.column("asked").to_pylist()]
+        return [AskedQuestion.model_validate_json(row) for row in self.asked_text().to_pylist()]
+
+    def asked_text(self) -> pa.ChunkedArray:
+        """The same as JSON, a text for each question."""
+        return _read_table(self.folder / "asked.parquet", ["asked"]).column("asked")
 
     def asked_keys(self) -> list[str]:
         """Keys of all questions and points that were asked."""
@@ -109,13 +123,30 @@ class RunFolder:
         points = [key for keys in table.column("point_keys").to_pylist() for key in keys]
         return [*table.column("question_key").to_pylist(), *points]
 
-    def write_trails(self, shard: Shard, trails: Iterable[Trail]) -> None:
-        """Replace a shard's part of the manifest."""
-        _write_table(self._shard_path(shard), _flat(trails))
+    def write_trails(self, shard: Shard, trails: Iterable[Trail]) -> Stamp:
+        """Replace a shard's part of the manifest.
+
+        Returns:
+            What `trails_stamp` says of it from now on.
+        """
+        table = _flat(trails)
+        sink = BytesIO()
+        # Arrow's own form, and not forced to the disk: it is written after every stage, and lives until the
+        # run's end, when all parts become one Parquet file.
+        with pa.ipc.new_file(sink, table.schema) as file:
+            file.write_table(table)
+        path = self._shard_path(shard)
+        write_quickly(path, sink.getvalue())
+        return self.trails_stamp(shard)
+
+    def trails_stamp(self, shard: Shard) -> Stamp:
+        """Changes whenever a shard's part of the manifest is written."""
+        stat = self._shard_path(shard).stat()
+        return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
     def read_trails(self, shard: Shard) -> list[Trail]:
         """Read a shard's part of the manifest."""
-        return _nested(_read_table(self._shard_path(shard)))
+        return _nested(_read_part(self._shard_path(shard)))
 
     def all_trails(self, setup: str) -> list[Trail]:
         """All rows of one setup."""
@@ -128,7 +159,7 @@ class RunFolder:
         shards: list[pa.Table] = []
         with suppress(FileNotFoundError):
             if not whole.exists():
-                shards = [_read_table(path) for path in sorted(self.folder.glob("trail-*.parquet"))]
+                shards = [_read_part(path) for path in sorted(self.folder.glob("trail-*.arrow"))]
         # Asked again: the run's own process may have merged its parts while they were read here.
         if whole.exists():
             return _read_table(whole)
@@ -145,7 +176,7 @@ class RunFolder:
 
     def close(self, record: RunRecord) -> None:
         """Merge the shards' parts into one manifest and say how the run ended."""
-        parts = sorted(self.folder.glob("trail-*.parquet"))
+        parts = sorted(self.folder.glob("trail-*.arrow"))
         _write_table(self.folder / "manifest.parquet", self.manifest())
         self.save(record)
         for path in parts:
@@ -155,19 +186,29 @@ class RunFolder:
         position = next(
             i for i, planned in enumerate(load_plan(self.folder).setups) if planned.setup.name == shard.setup
         )
-        return self.folder / f"trail-{position:04d}-{shard.number:06d}.parquet"
+        return self.folder / f"trail-{position:04d}-{shard.number:06d}.arrow"
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=_RUNS_HELD)
 def load_plan(folder: Path) -> Plan:
     """A run's plan, read once per process: it never changes."""
     return RunFolder(folder.parent, folder.name).plan()
 
 
-@lru_cache(maxsize=4)
 def load_asked(folder: Path) -> tuple[AskedQuestion, ...]:
     """A run's questions, read once per process: they never change."""
-    return tuple(RunFolder(folder.parent, folder.name).asked())
+    with _asked_guard:
+        if folder not in _asked:
+            _keep_asked(folder, RunFolder(folder.parent, folder.name).asked())
+        return _asked[folder]
+
+
+def _keep_asked(folder: Path, asked: Sequence[AskedQuestion]) -> None:
+    with _asked_guard:
+        _asked.pop(folder, None)
+        _asked[folder] = tuple(asked)
+        while len(_asked) > _RUNS_HELD:
+            _asked.popitem(last=False)
 
 
 def list_runs(runs: Path) -> list[RunRecord]:
@@ -223,29 +264,45 @@ def failed_attempts(runs: Path, record: str, *, but_for: str) -> dict[str, Attem
 
 def _flat(trails: Iterable[Trail]) -> pa.Table:
     """Trails as columns, read off the objects: a manifest is written after every stage."""
-    columns: dict[str, list[Any]] = {name: [] for name in TRAIL.names}
-    places = [(name, [(part, columns[f"{name}_{part}"]) for part in Step.model_fields]) for name in STEPS]
-    plain = [(name, columns[name]) for name in Trail.model_fields if name not in STEPS]
-    for trail in trails:
-        fields = vars(trail)
-        for name, column in plain:
-            column.append(fields[name])
-        for name, parts in places:
-            step = vars(fields[name])
-            for part, column in parts:
-                column.append(step[part])
+    rows = list(trails)
+    columns: dict[str, list[Any]] = {}
+    for name in _PLAIN_FIELDS:
+        columns[name] = list(map(attrgetter(name), rows))
+    for name in STEPS:
+        steps = list(map(attrgetter(name), rows))
+        for part in _STEP_FIELDS:
+            columns[f"{name}_{part}"] = list(map(attrgetter(part), steps))
     return pa.Table.from_pydict(columns, schema=TRAIL)
 
 
 def _nested(table: pa.Table) -> list[Trail]:
     """The way back."""
     columns = table.to_pydict()
-    parts = tuple(Step.model_fields)
-    nested = {name: columns[name] for name in Trail.model_fields if name not in STEPS}
-    for name in STEPS:
-        rows = zip(*(columns[f"{name}_{part}"] for part in parts), strict=True)
-        nested[name] = [dict(zip(parts, row, strict=True)) for row in rows]
-    return _TRAILS.validate_python([dict(zip(nested, row, strict=True)) for row in zip(*nested.values(), strict=True)])
+    steps = {name: _steps(name, columns) for name in STEPS}
+    plain = [columns[name] for name in _PLAIN_FIELDS]
+    return [
+        Trail(**dict(zip(_PLAIN_FIELDS, row, strict=True)), **dict(zip(STEPS, own, strict=True)))
+        for row, own in zip(zip(*plain, strict=True), zip(*steps.values(), strict=True), strict=True)
+    ]
+
+
+def _steps(name: str, columns: Mapping[str, Sequence[Any]]) -> list[Step]:
+    parts = zip(*(columns[f"{name}_{part}"] for part in _STEP_FIELDS), strict=True)
+    steps = [Step(**dict(zip(_STEP_FIELDS, values, strict=True))) for values in parts]
+    for step in steps:
+        if step.state is not None:
+            step.state = _STATES[step.state]
+    return steps
+
+
+def _read_part(path: Path) -> pa.Table:
+    try:
+        with pa.ipc.open_file(pa.BufferReader(path.read_bytes())) as file:
+            return file.read_all()
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise _damaged(path) from error
 
 
 def _read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
@@ -255,11 +312,15 @@ def _read_table(path: Path, columns: list[str] | None = None) -> pa.Table:
     except FileNotFoundError:
         raise
     except (OSError, ValueError, pa.ArrowException) as error:
-        raise StoreDamagedError(
-            "this file of a run cannot be read",
-            where=str(path),
-            remedy="Move the run's folder away; a new `fourcells run` reuses every saved row.",
-        ) from error
+        raise _damaged(path) from error
+
+
+def _damaged(path: Path) -> StoreDamagedError:
+    return StoreDamagedError(
+        "this file of a run cannot be read",
+        where=str(path),
+        remedy="Move the run's folder away; a new `fourcells run` reuses every saved row.",
+    )
 
 
 def _write_table(path: Path, table: pa.Table) -> None:

@@ -34,7 +34,7 @@ k = 5
 [writer]
 provider = "offline"
 sentences = 3
-abstain_below = 0.5
+abstain_below = 0.35
 """
 SETUPS: Final[Mapping[str, str]] = {"setups/v1.toml": _ALWAYS, "setups/v2.toml": _ABSTAINS}
 BEIR_SETUPS: Final[Mapping[str, str]] = {"setups/bm25.toml": _ALWAYS, "setups/bm25-abstains.toml": _ABSTAINS}

@@ -16,7 +16,7 @@ def measure_commands(folder: Path) -> Iterator[Figure]:
     yield Figure("`fourcells --help`, whole process", "≤ 0.4 s", shown.shown(), shown.median <= 0.4)
     workspace = folder / "built-in"
     shutil.copytree(_DATA, workspace, ignore=shutil.ignore_patterns("store", "reports"))
-    again = ("run", "--json", "--workspace", str(workspace))
+    again = ("run", "--json", "--no-record", "--workspace", str(workspace))
     run_command(*again)
     warm = Spread.of([run_command(*again).seconds for _ in range(5)])
     work = "built-in workspace, nothing to compute, whole process, in-process mode"

@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple
 from flows.here import run_here
 from schemas.seats import Failure, GroundRequest, PointsRequest
 from schemas.verdict import ClaimWord, PointWord
-from tasks.compare import asked_of
 from tasks.models.offline_judge import OfflineJudge
 from tasks.prepare import Request, prepare
 from tasks.run import open_run
+from tasks.scores import asked_of
 from tasks.text.quantities import claimed_numbers, numbers
 from tasks.text.quotes import check_evidence
 from tasks.workspace.folder import BUILT_IN

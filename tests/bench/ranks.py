@@ -18,7 +18,7 @@ _SHARE: Final = 10
 
 
 def measure_ranks(_folder: Path) -> Iterator[Figure]:
-    """100,000 questions × 100 ranks, one to three gold documents each, some of them found."""
+    """100,000 questions of 100 ranks, one to three gold documents each, some of them found."""
     rng = np.random.default_rng(7)
     passages = rng.integers(0, 1_000_000, (_N_QUESTIONS, _DEPTH))
     counts = rng.integers(1, 4, _N_QUESTIONS)

@@ -89,9 +89,9 @@ def write_workspace(folder: Path, *, n_documents: int, n_sections: int, n_questi
     points: dict[str, list[dict[str, object]]] = {}
     with (folder / "questions.jsonl").open("w", encoding="utf-8") as file:
         for number in range(n_questions):
-            page = language.random.randrange(n_documents)
-            section = language.random.choice(pages[page])
-            question, own = _question(language, number, section, f"{page // 100:03d}/{page:05d}.md")
+            place = language.random.randrange(n_documents)
+            section = language.random.choice(pages[place])
+            question, own = _question(language, number, section, f"{place // 100:03d}/{place:05d}.md")
             file.write(json.dumps(question) + "\n")
             if own:
                 points[str(question["id"])] = own

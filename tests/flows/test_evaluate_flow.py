@@ -16,7 +16,7 @@ from schemas.errors import StoreError
 from schemas.plan import Shard, StageCount
 from tasks.compare import compare
 from tasks.generate import generate
-from tasks.report import summarize
+from tasks.summary import summarize
 from tests.small_workspace import run_all, stored, tables, timeless
 
 ROOT = Path(__file__).resolve().parents[2]

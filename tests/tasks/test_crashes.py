@@ -38,9 +38,7 @@ def stops(tmp_path_factory: pytest.TempPathFactory) -> Stops:
         "together": make("together"),
     }
     helper = [sys.executable, str(Path(__file__).with_name("stopped_runs.py"))]
-    ended = subprocess.run(
-        helper, input=json.dumps(job), capture_output=True, text=True, check=False, timeout=80
-    )
+    ended = subprocess.run(helper, input=json.dumps(job), capture_output=True, text=True, check=False, timeout=80)
     assert ended.returncode == 0, ended.stderr
     return {"job": job, **json.loads(ended.stdout)}
 

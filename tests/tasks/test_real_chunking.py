@@ -10,7 +10,8 @@ import pytest
 from flows.here import run_here
 from tasks.compare import compare
 from tasks.prepare import Request, prepare
-from tasks.report import report_tables, summarize
+from tasks.report import report_tables
+from tasks.summary import summarize
 
 pytestmark = pytest.mark.skipif(
     "FOURCELLS_REAL_DATA" not in os.environ, reason="needs FOURCELLS_REAL_DATA, the folder of real data"

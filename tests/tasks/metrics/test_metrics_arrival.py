@@ -19,9 +19,7 @@ def at(start: int, end: int) -> PassagePlace:
 PAGE = ResolvedGold(places=(ResolvedPlace(kind="document", target_id="a"),))
 ONE, OTHER = span(0, 10), span(50, 60)
 
-WEIGH_CASES: dict[
-    str, tuple[list[ResolvedGold], GoldRule, list[PassagePlace], list[PassagePlace], Arrival]
-] = {
+WEIGH_CASES: dict[str, tuple[list[ResolvedGold], GoldRule, list[PassagePlace], list[PassagePlace], Arrival]] = {
     "all of two, one there": (
         [ONE, OTHER],
         "all",
@@ -76,9 +74,7 @@ WEIGH_CASES: dict[
 }
 
 
-@pytest.mark.parametrize(
-    ("gold", "rule", "context", "quotes", "expected"), WEIGH_CASES.values(), ids=WEIGH_CASES
-)
+@pytest.mark.parametrize(("gold", "rule", "context", "quotes", "expected"), WEIGH_CASES.values(), ids=WEIGH_CASES)
 def test_weigh_arrival(
     *,
     gold: list[ResolvedGold],

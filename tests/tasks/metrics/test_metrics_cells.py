@@ -26,9 +26,7 @@ NOT_RECORDED = Missing(State.NOT_APPLICABLE, Reason.PASSAGES_NOT_RECORDED)
 NO_ANSWER = Missing(State.NOT_APPLICABLE, Reason.NO_ANSWER)
 
 
-def point(
-    verdict: str, arrival: Arrival = ARRIVED, *, vital: bool = True, point_id: str = "p1"
-) -> PointFacts:
+def point(verdict: str, arrival: Arrival = ARRIVED, *, vital: bool = True, point_id: str = "p1") -> PointFacts:
     return PointFacts(point_id=point_id, verdict=verdict, vital=vital, arrival=arrival)  # type: ignore[arg-type]
 
 
@@ -332,9 +330,7 @@ def test_the_audit_log_answer_from_the_enterprise_page() -> None:
 
 
 def test_a_cell_keeps_what_it_was_decided_from() -> None:
-    facts = replace(
-        BASE, correctness=(point("PARTLY", USED, point_id="p7"), point("COVERED", ABSENT, point_id="p8"))
-    )
+    facts = replace(BASE, correctness=(point("PARTLY", USED, point_id="p7"), point("COVERED", ABSENT, point_id="p8")))
     cell = find_cell(facts, correct_at=1.0)
     assert (cell.correct, cell.grounded, cell.arrived) == (False, True, True)
     assert [failed.model_dump() for failed in cell.failed_points] == [

@@ -78,9 +78,7 @@ def test_columnar_is_scalar(asked: list[Asked], k: int, data: st.DataObject) -> 
 
     agree(columns.recall_at_k(completions, k=k), [ranking.recall_at_k(ranks, k=k) for ranks in expected])
     agree(columns.hit_at_k(completions, k=k), [ranking.hit_at_k(ranks, k=k) for ranks in expected])
-    agree(
-        columns.precision_at_k(completions, k=k), [ranking.precision_at_k(ranks, k=k) for ranks in expected]
-    )
+    agree(columns.precision_at_k(completions, k=k), [ranking.precision_at_k(ranks, k=k) for ranks in expected])
     agree(columns.reciprocal_rank(completions), [ranking.reciprocal_rank(ranks) for ranks in expected])
     agree(
         columns.all_at_k(completions, k=k, any_suffices=np.array(rules, dtype=np.bool_)),
@@ -98,8 +96,7 @@ def test_columnar_is_scalar(asked: list[Asked], k: int, data: st.DataObject) -> 
 def test_many_questions_cross_the_borders_of_blocks() -> None:
     rng = np.random.default_rng(7)
     asked = [
-        Asked(rng.integers(0, 9, rng.integers(0, DEPTH + 1)).tolist(), [[int(rng.integers(0, 9))]])
-        for _ in range(9000)
+        Asked(rng.integers(0, 9, rng.integers(0, DEPTH + 1)).tolist(), [[int(rng.integers(0, 9))]]) for _ in range(9000)
     ]
     ranks = complete(code(asked, with_alternatives=False)).ranks.tolist()
     assert [rank or None for rank in ranks] == [scalar_ranks(question)[0] for question in asked]

@@ -185,9 +185,7 @@ OUTCOMES = st.lists(
 
 
 @given(POINTS, st.floats(0, 1), st.floats(0, 1))
-def test_a_higher_threshold_makes_no_more_correct(
-    points: list[JudgedPoint], one: float, other: float
-) -> None:
+def test_a_higher_threshold_makes_no_more_correct(points: list[JudgedPoint], one: float, other: float) -> None:
     low, high = sorted((one, other))
     assert is_correct(points, threshold=low) or not is_correct(points, threshold=high)
 

@@ -146,9 +146,7 @@ COVERAGE_CASES: dict[str, tuple[list[ResolvedGold], list[PassagePlace], int, flo
 
 
 @pytest.mark.parametrize(("gold", "passages", "k", "share"), COVERAGE_CASES.values(), ids=COVERAGE_CASES)
-def test_span_coverage(
-    gold: list[ResolvedGold], passages: list[PassagePlace], k: int, share: float | None
-) -> None:
+def test_span_coverage(gold: list[ResolvedGold], passages: list[PassagePlace], k: int, share: float | None) -> None:
     assert span_coverage_at_k(gold, passages, k=k) == share
 
 
@@ -266,23 +264,17 @@ def test_three_irrelevant_passages_leave_context_recall_unchanged() -> None:
     gold = [entry(span(0, 4)), entry(span(10, 14)), entry(span(20, 24))]
     relevant = [passage((0, 5)), passage((10, 15)), passage((20, 25))]
     padding = [passage((100 + n, 101 + n)) for n in range(3)]
-    assert (
-        context_recall(arrivals(gold, relevant)) == context_recall(arrivals(gold, relevant + padding)) == 1.0
-    )
+    assert context_recall(arrivals(gold, relevant)) == context_recall(arrivals(gold, relevant + padding)) == 1.0
 
 
 # Laws.
 
 INK = st.tuples(st.integers(0, 30), st.integers(1, 12)).map(lambda pair: (pair[0], pair[0] + pair[1]))
 DOCUMENTS = st.sampled_from(["a", "b"])
-PASSAGES = st.lists(
-    st.builds(lambda ink, document: passage(ink, document=document), INK, DOCUMENTS), max_size=8
-)
+PASSAGES = st.lists(st.builds(lambda ink, document: passage(ink, document=document), INK, DOCUMENTS), max_size=8)
 SPANS = st.builds(lambda ink, document: span(ink[0], ink[1], document), INK, DOCUMENTS)
 GOLD = st.lists(
-    st.lists(st.one_of(SPANS, DOCUMENTS.map(page)), min_size=1, max_size=3).map(
-        lambda places: entry(*places)
-    ),
+    st.lists(st.one_of(SPANS, DOCUMENTS.map(page)), min_size=1, max_size=3).map(lambda places: entry(*places)),
     min_size=1,
     max_size=4,
 )
@@ -332,16 +324,12 @@ def test_an_alternative_never_lowers(
     gold: list[ResolvedGold], passages: list[PassagePlace], alternative: ResolvedPlace
 ) -> None:
     richer = [entry(*one.places, alternative) for one in gold]
-    for before, after in zip(
-        completion_ranks(gold, passages), completion_ranks(richer, passages), strict=True
-    ):
+    for before, after in zip(completion_ranks(gold, passages), completion_ranks(richer, passages), strict=True):
         assert before is None or (after is not None and after <= before)
 
 
 @given(SPAN_GOLD, PASSAGES, st.integers(1, 8))
-def test_span_coverage_is_never_below_recall(
-    gold: list[ResolvedGold], passages: list[PassagePlace], k: int
-) -> None:
+def test_span_coverage_is_never_below_recall(gold: list[ResolvedGold], passages: list[PassagePlace], k: int) -> None:
     coverage = span_coverage_at_k(gold, passages, k=k)
     recall = recall_at_k(completion_ranks(gold, passages), k=k)
     assert coverage is not None
@@ -361,9 +349,7 @@ def test_recall_at_tokens_never_falls_as_the_budget_grows(
 def recall_within(gold: Sequence[ResolvedGold], passages: Sequence[PassagePlace], budget: int) -> float:
     """Count one token a character, so that the crossing passage keeps as much ink as tokens are left."""
     crossing = find_crossing([one.ink[0].end - one.ink[0].start for one in passages], budget=budget)
-    recall = recall_at_tokens(
-        gold, passages, crossing=crossing, ink_kept=crossing.tokens_left if crossing else 0
-    )
+    recall = recall_at_tokens(gold, passages, crossing=crossing, ink_kept=crossing.tokens_left if crossing else 0)
     assert recall is not None
     return recall
 
@@ -377,10 +363,7 @@ def test_white_space_never_decides(words: list[str], data: st.DataObject) -> Non
     for _ in range(2):
         gaps = [data.draw(st.sampled_from([" ", "\n\n", " \t "])) for _ in words]
         text = "".join(word + gap for word, gap in zip(words, gaps, strict=True))
-        starts = [
-            len("".join(w + g for w, g in zip(words[:n], gaps[:n], strict=True)))
-            for n in range(len(words) + 1)
-        ]
+        starts = [len("".join(w + g for w, g in zip(words[:n], gaps[:n], strict=True))) for n in range(len(words) + 1)]
         quote = text[starts[first] : starts[last]].rstrip()
         gold = span(ink(text[: starts[first]]), ink(text[: starts[first]]) + ink(quote))
         head = text[: starts[cut]] if data.draw(st.booleans()) else text[: starts[cut]].rstrip()

@@ -61,9 +61,7 @@ GROUNDED_CASES: dict[str, tuple[Words, int | None, float, bool | None]] = {
 @pytest.mark.parametrize(
     ("verdicts", "n_passages", "threshold", "expected"), GROUNDED_CASES.values(), ids=GROUNDED_CASES
 )
-def test_is_grounded(
-    verdicts: Words, n_passages: int | None, threshold: float, *, expected: bool | None
-) -> None:
+def test_is_grounded(verdicts: Words, n_passages: int | None, threshold: float, *, expected: bool | None) -> None:
     assert is_grounded(verdicts, n_passages=n_passages, threshold=threshold) is expected
 
 
@@ -116,6 +114,4 @@ def test_vacuous_answers_never_lower_the_mean(answers: list[Words]) -> None:
 @given(st.lists(WORDS, max_size=12), st.floats(0, 1), st.floats(0, 1))
 def test_a_higher_threshold_grounds_no_more(verdicts: Words, one: float, other: float) -> None:
     low, high = sorted((one, other))
-    assert is_grounded(verdicts, n_passages=1, threshold=low) or not is_grounded(
-        verdicts, n_passages=1, threshold=high
-    )
+    assert is_grounded(verdicts, n_passages=1, threshold=low) or not is_grounded(verdicts, n_passages=1, threshold=high)

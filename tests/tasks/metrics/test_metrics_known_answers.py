@@ -126,8 +126,7 @@ def test_columns_agree_with_ir_measures_on_average(cranfield: tuple[Ranked, Qrel
     ranked, qrels = cranfield
     queries = list(qrels)
     codes = {
-        document: code
-        for code, document in enumerate(sorted({d for q in queries for d in [*ranked[q], *qrels[q]]}))
+        document: code for code, document in enumerate(sorted({d for q in queries for d in [*ranked[q], *qrels[q]]}))
     }
     rankings = columns.CodedRankings(
         depth=DEPTH,

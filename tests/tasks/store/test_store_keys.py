@@ -136,7 +136,7 @@ def test_keys_agree_under_two_hash_seeds() -> None:
         "print(digest({'b': 1, 'a': 2}))"
     )
     run = [
-        subprocess.run(  # noqa: S603 - our own interpreter
+        subprocess.run(
             [sys.executable, "-c", script], env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
         ).stdout
         for seed in ("1", "2")

@@ -1,7 +1,5 @@
 """Folding: what is made equal, and that every folded range leads back."""
 
-# ruff: noqa: RUF001 look-alikes are what is folded
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Numbers and units as texts write them."""
 
-# ruff: noqa: RUF001 punctuation of other scripts
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

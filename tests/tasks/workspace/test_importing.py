@@ -223,7 +223,11 @@ WRONG: dict[str, tuple[str, bytes, list[str]]] = {
         as_jsonl([{"id": "q1", "answer": "a", "contexts": [{"body": "A"}]}]),
         ["passage 1: the passage has no text", "'body'"],
     ),
-    "half a character": ("a.jsonl", b'{"id": "q1", "answer": "\\ud83d"}\n', ["line 1: a string holds half a character"]),
+    "half a character": (
+        "a.jsonl",
+        b'{"id": "q1", "answer": "\\ud83d"}\n',
+        ["line 1: a string holds half a character"],
+    ),
 }
 
 

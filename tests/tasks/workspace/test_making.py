@@ -49,7 +49,7 @@ def test_a_new_workspace_is_whole(tmp_path: Path, place: str) -> None:
     points = read_key_points(folder, {question.id: question for question in questions})
     asked = ask(questions, points, read_corpus(folder), skip_unresolved=False, where=folder)
     assert [question.answerable for question in asked] == ["yes", "yes", "no"]
-    assert [load_setup(folder, name).writer.abstain_below for name in names_in(folder / "setups")] == [0.0, 0.5]
+    assert [load_setup(folder, name).writer.abstain_below for name in names_in(folder / "setups")] == [0.0, 0.35]
     assert load_judge(folder, "offline").judge.provider == "offline"
     assert load_grading(folder) == Grading()
     assert (folder / ".gitignore").read_text().split()[-2:] == ["store/", "reports/"]
