@@ -19,6 +19,7 @@ from flows.order import STAGES, Stage, walk
 from schemas.plan import Plan, Shard, StageCount, Until
 from tasks.close import close
 from tasks.compare import compare
+from tasks.index import index
 from tasks.picture import draw_cells
 from tasks.prepare import Request, prepare
 from tasks.report import report_tables
@@ -42,7 +43,8 @@ def _as_task(name: str, stage: Stage) -> Task[..., Any]:
         return Completed(name="Cached", message=f"{count.reused} rows reused", data=count)
 
     # The store is the one cache; Prefect's would keep whole tasks only, and by another key.
-    return task(name=name, cache_policy=NO_CACHE, persist_result=False)(call)
+    run_name = "index {setup}" if stage is index else f"{name} {{shard.setup}} {{shard.start}}-{{shard.stop}}"
+    return task(name=name, task_run_name=run_name, cache_policy=NO_CACHE, persist_result=False)(call)
 
 
 # Two cores' worth: the offline seats hold the interpreter, and model calls have a limiter of their own.
@@ -103,7 +105,7 @@ def evaluate(
     names: dict[object, str] = {}
 
     def call(name: str, args: tuple[object, ...], after: Sequence[PrefectFuture[Any]]) -> PrefectFuture[Any]:
-        promise = TASKS[name].with_options(task_run_name=_name(name, args)).submit(*args, wait_for=list(after))
+        promise = TASKS[name].submit(*args, wait_for=list(after))
         names[promise.task_run_id] = _name(name, args)
         return promise
 
