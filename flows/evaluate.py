@@ -1,20 +1,24 @@
 """The order as a Prefect flow: the table TASKS turns each stage into a task."""
 
+import asyncio
 import base64
 import logging
 from collections.abc import Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from prefect import Task, flow, task
-from prefect.artifacts import create_image_artifact, create_markdown_artifact
+from prefect.artifacts import acreate_image_artifact, acreate_markdown_artifact
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
-from prefect.futures import PrefectFuture
+from prefect.context import SyncClientContext
+from prefect.futures import PrefectFuture, wait
 from prefect.states import Completed
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
+from pydantic import Field
 
+from flows.abreast import AT_ONCE, turn_of
 from flows.order import STAGES, Stage, walk
 from schemas.plan import Plan, Shard, StageCount, Until
 from tasks.close import close
@@ -26,6 +30,7 @@ from tasks.report import report_tables
 from tasks.run import open_run
 from tasks.summary import summarize
 from tasks.tables import to_markdown
+from tasks.trials import Fresh
 from tasks.workspace.folder import find_workspace
 
 log = logging.getLogger("fourcells.flow")
@@ -34,21 +39,23 @@ log = logging.getLogger("fourcells.flow")
 def _as_task(name: str, stage: Stage) -> Task[..., Any]:
     @wraps(stage)
     def call(*args: object) -> StageCount | State[StageCount]:
-        count = stage(*args)
+        with turn_of(name, args):
+            count = stage(*args)
+        if not (count.computed or count.failed):
+            # Prefect writes this state and its message to the log: a line of ours would say it twice.
+            return Completed(name="Cached", message=f"{count.reused} rows reused", data=count)
         log.info(
             "%s %s: %d computed, %d reused, %d failed", name, count.setup, count.computed, count.reused, count.failed
         )
-        if count.computed or count.failed:
-            return count
-        return Completed(name="Cached", message=f"{count.reused} rows reused", data=count)
+        return count
 
     # The store is the one cache; Prefect's would keep whole tasks only, and by another key.
     run_name = "index {setup}" if stage is index else f"{name} {{shard.setup}} {{shard.start}}-{{shard.stop}}"
     return task(name=name, task_run_name=run_name, cache_policy=NO_CACHE, persist_result=False)(call)
 
 
-# Two cores' worth: the offline seats hold the interpreter, and model calls have a limiter of their own.
-RUNNER = cast("TaskRunner[PrefectFuture[Any]]", ThreadPoolTaskRunner(max_workers=2))
+# Shards that work here take turns, and those that wait for models have a limiter of their own.
+RUNNER = cast("TaskRunner[PrefectFuture[Any]]", ThreadPoolTaskRunner(max_workers=AT_ONCE))
 
 # Which table of the report is which artifact.
 ARTIFACTS = {"comparison": "Setups", "cells": "Cells", "unsupported-claims": "Claims"}
@@ -57,8 +64,10 @@ ARTIFACTS = {"comparison": "Setups", "cells": "Cells", "unsupported-claims": "Cl
 TASKS = {name: _as_task(name, stage) for name, stage in STAGES.items()}
 
 
+# Async, since Prefect lets a sync flow end only when a thread of its own wakes, once a second. What works or waits
+# for long does so in a thread, so that Ctrl-C and a cancel are heard at once.
 @flow(name="evaluate", task_runner=RUNNER)
-def evaluate(
+async def evaluate(
     workspace: str | None = None,
     setups: list[str] | None = None,
     judge: str = "offline",
@@ -67,18 +76,26 @@ def evaluate(
     grade_only: bool = False,
     skip_unresolved: bool = False,
     retry_failed: bool = False,
+    budget_usd: Annotated[float, Field(ge=0)] | None = None,
+    batch: bool = False,
+    fresh: bool = False,
+    fresh_reader: bool = False,
 ) -> str:
     """Evaluate setups over a workspace.
 
     Args:
         workspace: Folder of the workspace; none takes FOURCELLS_WORKSPACE or the built-in one.
-        setups: Names of setups; none takes all.
+        setups: Names of setups; none takes all whose answers cost nothing.
         judge: Name of a judge.
         until: The last stage to run.
         questions: Ids of questions; none takes all.
         grade_only: Judge answers that exist, and make none.
         skip_unresolved: Go on when gold is not found, and count those questions apart.
         retry_failed: Try rows again that failed in three runs.
+        budget_usd: US dollars that this run may pay at most; what is left over stays over_budget.
+        batch: Send model calls through Message Batches, at half the price.
+        fresh: Judge everything once more, beside what is saved.
+        fresh_reader: Read the answers once more, too.
 
     Returns:
         The run_id.
@@ -88,43 +105,56 @@ def evaluate(
     """
     logging.getLogger("fourcells").setLevel(logging.INFO)
     folder = find_workspace(Path(workspace) if workspace else None)
-    plan = prepare(
-        Request(
-            workspace=folder,
-            setups=tuple(setups or ()),
-            judge=judge,
-            until=until,
-            questions=tuple(questions or ()),
-            grade_only=grade_only,
-            skip_unresolved=skip_unresolved,
-            retry_failed=retry_failed,
-        )
+    request = Request(
+        workspace=folder,
+        setups=tuple(setups or ()),
+        judge=judge,
+        until=until,
+        questions=tuple(questions or ()),
+        grade_only=grade_only,
+        skip_unresolved=skip_unresolved,
+        retry_failed=retry_failed,
+        budget_usd=budget_usd,
+        batch=batch,
+        fresh=Fresh(reading=fresh_reader, judging=fresh),
     )
+    plan = await asyncio.to_thread(prepare, request)
     log.info("run %s over %s", plan.run_id, folder)
-
-    names: dict[object, str] = {}
-
-    def call(name: str, args: tuple[object, ...], after: Sequence[PrefectFuture[Any]]) -> PrefectFuture[Any]:
-        promise = TASKS[name].submit(*args, wait_for=list(after))
-        names[promise.task_run_id] = _name(name, args)
-        return promise
-
-    promises = walk(plan, open_run(plan.workspace, plan.run_id).shards, call)
-    for promise in promises:
-        promise.wait()
-    broken = [promise for promise in promises if not promise.state.is_completed()]
-    counts = [promise.result() for promise in promises if promise.state.is_completed()]
-    close(plan, counts, ended="stopped" if broken else "done")
-    _publish(plan)
+    # An async flow has no client for its sync tasks, and each would make two of its own, at 26 ms of processor time.
+    with SyncClientContext.get_or_create():
+        promises = _submit(plan)
+        try:
+            await asyncio.to_thread(wait, list(promises))
+        except BaseException:
+            # Whoever stops the flow would otherwise wait for every shard that waits for a model.
+            open_run(plan.workspace, plan.run_id).stop()
+            raise
+    broken = {promise: name for promise, name in promises.items() if not promise.state.is_completed()}
+    counts = [await promise.state.aresult() for promise in promises if promise not in broken]
+    await asyncio.to_thread(close, plan, counts, ended="stopped" if broken else "done")
+    await _publish(plan)
     if broken:
         told = "; ".join(
-            f"{names[promise.task_run_id]}: {promise.state.message}"
-            for promise in broken
+            f"{name}: {promise.state.message}"
+            for promise, name in broken.items()
             if promise.state.is_failed() or promise.state.is_crashed()
         )
         msg = f"{len(broken)} of {len(promises)} task runs did not complete ({told}); what was computed is saved"
         raise RuntimeError(msg)
     return plan.run_id
+
+
+def _submit(plan: Plan) -> dict[PrefectFuture[Any], str]:
+    """Hand every stage of every shard to the task runner. Returns the promises with the names of their task runs."""
+    names: dict[PrefectFuture[Any], str] = {}
+
+    def call(name: str, args: tuple[object, ...], after: Sequence[PrefectFuture[Any]]) -> PrefectFuture[Any]:
+        promise = TASKS[name].submit(*args, wait_for=list(after))
+        names[promise] = _name(name, args)
+        return promise
+
+    walk(plan, open_run(plan.workspace, plan.run_id).shards, call)
+    return names
 
 
 def _name(stage: str, args: tuple[object, ...]) -> str:
@@ -133,13 +163,21 @@ def _name(stage: str, args: tuple[object, ...]) -> str:
     return f"{stage} {shard.setup} {shard.start}-{shard.stop}" if isinstance(shard, Shard) else f"{stage} {args[-1]}"
 
 
-def _publish(plan: Plan) -> None:
+async def _publish(plan: Plan) -> None:
     """The report as artifacts of the flow run."""
+    texts, picture = await asyncio.to_thread(_report, plan)
+    told = f"run {plan.run_id}"
+    await asyncio.gather(
+        *(acreate_markdown_artifact(text, key=key, description=told) for key, text in texts.items()),
+        acreate_image_artifact(picture, key="cells-by-setup", description="Cells by setup"),
+    )
+
+
+def _report(plan: Plan) -> tuple[dict[str, str], str]:
+    """The texts of the artifacts by key, and the picture as an address."""
     comparison = compare(Path(plan.workspace), run_id=plan.run_id)
-    for key, wanted in ARTIFACTS.items():
-        found = [table for table in report_tables(comparison) if table.title.startswith(wanted)]
-        text = to_markdown(found) if found else f"Run {plan.run_id} has none."
-        create_markdown_artifact(text, key=key, description=f"run {plan.run_id}")
+    tables = report_tables(comparison)
+    found = {key: [table for table in tables if table.title.startswith(wanted)] for key, wanted in ARTIFACTS.items()}
+    texts = {key: to_markdown(some) if some else f"Run {plan.run_id} has none." for key, some in found.items()}
     picture = draw_cells({name: setup["cells"] for name, setup in summarize(comparison)["setups"].items()})
-    encoded = base64.b64encode(picture.encode()).decode()
-    create_image_artifact(f"data:image/svg+xml;base64,{encoded}", key="cells-by-setup", description="Cells by setup")
+    return texts, f"data:image/svg+xml;base64,{base64.b64encode(picture.encode()).decode()}"

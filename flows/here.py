@@ -1,9 +1,11 @@
 """The order walked in this process, without a server."""
 
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from flows.abreast import asks_models, turn_of, walk_abreast
 from flows.order import STAGES, walk
 from schemas.errors import StoreDamagedError
 from schemas.plan import Plan, StageCount
@@ -32,18 +34,28 @@ def run_here(
         KeyboardInterrupt: After everything that was computed has been saved.
     """
     counts: list[StageCount] = []
+    run = open_run(plan.workspace, plan.run_id)
+    counting = threading.Lock()
 
-    # What has to come before has ended: this call returns when its stage has.
-    def call(name: str, args: tuple[object, ...], _after: Sequence[StageCount]) -> StageCount:
-        count = STAGES[name](*args, splitting) if name == "index" else STAGES[name](*args)
-        counts.append(count)
-        progress(count)
+    def call(name: str, args: tuple[object, ...]) -> StageCount:
+        with turn_of(name, args):
+            count = STAGES[name](*args, splitting) if name == "index" else STAGES[name](*args)
+        with counting:
+            counts.append(count)
+            progress(count)
         return count
+
+    # Alone, what has to come before has ended when its call returned.
+    def call_alone(name: str, args: tuple[object, ...], _after: Sequence[StageCount]) -> StageCount:
+        return call(name, args)
 
     try:
         for attempt in range(1, _WALKS + 1):
             try:
-                walk(plan, open_run(plan.workspace, plan.run_id).shards, call)
+                if asks_models(plan):
+                    walk_abreast(run, call)
+                else:
+                    walk(plan, run.shards, call_alone)
                 break
             except StoreDamagedError as error:
                 if attempt == _WALKS:

@@ -1,10 +1,16 @@
 """A run through Prefect: with its history in the UI of the server that PREFECT_API_URL names, or of one of its own."""
 
+import asyncio
 import logging
 import os
+import signal
 from pathlib import Path
+from typing import Final
 
 from tasks.prepare import Request, check
+
+# What a shell calls the end by SIGTERM.
+_TERMINATED: Final = 128 + signal.SIGTERM
 
 
 def is_configured() -> bool:
@@ -25,6 +31,7 @@ def run_recorded(request: Request) -> str:
 
     Raises:
         InputError: Before anything is recorded, for a mistake in what the person gave.
+        SystemExit: When the process is told to terminate.
     """
     check(request)
     # Prefect prints our log lines among its own.
@@ -34,9 +41,12 @@ def run_recorded(request: Request) -> str:
     os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
     os.environ.setdefault("DO_NOT_TRACK", "1")
     os.environ.setdefault("PREFECT_LOGGING_EXTRA_LOGGERS", "fourcells")
+    from prefect.context import SyncClientContext
+    from prefect.exceptions import TerminationSignal
+
     from flows.evaluate import evaluate
 
-    return evaluate(
+    run = evaluate(
         workspace=str(request.workspace),
         setups=list(request.setups) or None,
         judge=request.judge,
@@ -45,4 +55,15 @@ def run_recorded(request: Request) -> str:
         grade_only=request.grade_only,
         skip_unresolved=request.skip_unresolved,
         retry_failed=request.retry_failed,
+        budget_usd=request.budget_usd,
+        batch=request.batch,
+        fresh=request.fresh.judging,
+        fresh_reader=request.fresh.reading,
     )
+    try:
+        # Without a client around it Prefect's async engine makes a sync one of its own, and leaves it open.
+        with SyncClientContext.get_or_create():
+            return asyncio.run(run)
+    except TerminationSignal:
+        # Prefect's handler raises it out of the event loop; the flow run is marked by now.
+        raise SystemExit(_TERMINATED) from None

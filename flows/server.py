@@ -101,6 +101,10 @@ def _environment(api: str, folder: Path, workspace: Path | None) -> Mapping[str,
         # UI v2 calls an analytics host on every page, whatever the settings say.
         "PREFECT_SERVER_UI_V2_ENABLED": "false",
         "PREFECT_WORKER_QUERY_SECONDS": "1",
+        # Task runs are written together, once a second: one by one, as is the default, they cost more processor time
+        # than most shards. Below a second Prefect makes 0 of it and never rests.
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
+        "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
         "PREFECT_LOGGING_EXTRA_LOGGERS": "fourcells",
         "PWD": str(ROOT),
     }

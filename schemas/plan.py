@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from pydantic import Field
+
 from schemas.record import Record
 from schemas.setup import Grading, Judge, Setup
 
@@ -17,11 +19,19 @@ class PlannedDocument(Record):
 
 
 class PlannedSetup(Record):
-    """A setup and which of the asked questions it has to answer, by position; None means all."""
+    """A setup as a run takes it.
+
+    Attributes:
+        asked: Which of the asked questions it has to answer, by position; None means all.
+        reading_trial: Which reading of the reader's this is (METRICS.md §7).
+        judging_trial: Which one of the judge's.
+    """
 
     setup: Setup
     asked: tuple[int, ...] | None = None
     answers_digest: str | None = None
+    reading_trial: int = Field(default=0, ge=0)
+    judging_trial: int = Field(default=0, ge=0)
 
 
 class Plan(Record):
@@ -31,6 +41,10 @@ class Plan(Record):
         run_id: This attempt.
         inputs_id: What was asked; attempts at the same thing share it.
         grade_only: Saved answers are judged, and nothing before that is computed.
+        prompts: Texts by name, as they stood when the run was prepared.
+        notes: What a person has to know before they trust the numbers.
+        budget_usd: What this run may pay at most; None is no limit.
+        batch: Whether model calls go through Message Batches.
     """
 
     run_id: str
@@ -45,6 +59,10 @@ class Plan(Record):
     n_questions: int
     retry_failed: bool = False
     grade_only: bool = False
+    prompts: dict[str, str] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    budget_usd: float | None = Field(default=None, ge=0)
+    batch: bool = False
 
 
 class Shard(Record):

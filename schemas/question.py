@@ -30,21 +30,32 @@ class Question(Record):
     cluster: str | None = None
 
 
+Changed = Literal["text", "weight", "status", "split"]
+
+
 class Edit(Record):
-    """One recorded change of a key point: who, when (ISO date), why, and the text before and after."""
+    """One recorded change of a key point: who, when (an ISO date or time), why, and what stood there before and after.
+
+    Attributes:
+        of: What was changed. `split` stands on a point that was made of a part of another's text, which is `before`.
+    """
 
     who: str
     when: str
     why: str
     before: str
     after: str
+    of: Changed = "text"
 
 
-PointStatus = Literal["draft", "drafted by rule, not reviewed", "reviewed"]
+PointStatus = Literal["draft", "drafted by rule, not reviewed", "reviewed", "dropped"]
 
 
 class KeyPoint(Record):
-    """One thing a right answer says, drawn from the full documents."""
+    """One thing a right answer says, drawn from the full documents.
+
+    A dropped point stays in its file, so that the decision is on record and can be taken back; no run reads it.
+    """
 
     id: str = Field(min_length=1)
     text: str = Field(min_length=1)

@@ -1,10 +1,11 @@
 """The three seats, each defined by what it may see."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from schemas.answer import NoAnswer, Reading
 from schemas.record import Record
+from schemas.spent import FREE, Spent
 from schemas.state import State
 from schemas.verdict import JudgedClaim, PointVerdict
 
@@ -54,33 +55,40 @@ class Failure(Record):
     message: str
 
 
+Reply = TypeVar("Reply")
+
+
+class Given(NamedTuple, Generic[Reply]):
+    """What a seat gave for the request at `position`, and what that took (a failure may have cost something too)."""
+
+    position: int
+    reply: Reply | Failure
+    spent: Spent = FREE
+
+
 class Writer(Protocol):
     """Sees question and context, and answers."""
 
-    def write(self, requests: Sequence[WriteRequest]) -> Iterator[tuple[int, Draft | Failure]]:
-        """Yield (position of the request, reply), in any order."""
+    def write(self, requests: Sequence[WriteRequest]) -> Iterator[Given[Draft]]:
+        """Yield the replies, in any order."""
         ...
 
 
 class Reader(Protocol):
     """Sees question and answer, and says what the answer claims."""
 
-    def read(self, requests: Sequence[ReadRequest]) -> Iterator[tuple[int, Reading | Failure]]:
-        """Yield (position of the request, reading), in any order."""
+    def read(self, requests: Sequence[ReadRequest]) -> Iterator[Given[Reading]]:
+        """Yield the readings, in any order."""
         ...
 
 
 class Judge(Protocol):
     """Sees claims and context, or answer and key points; gives exactly one verdict for each."""
 
-    def judge_grounding(
-        self, requests: Sequence[GroundRequest]
-    ) -> Iterator[tuple[int, tuple[JudgedClaim, ...] | Failure]]:
-        """Yield (position of the request, a verdict on each claim), in any order."""
+    def judge_grounding(self, requests: Sequence[GroundRequest]) -> Iterator[Given[tuple[JudgedClaim, ...]]]:
+        """Yield a verdict on each claim of a request, the requests in any order."""
         ...
 
-    def judge_points(
-        self, requests: Sequence[PointsRequest]
-    ) -> Iterator[tuple[int, tuple[PointVerdict, ...] | Failure]]:
-        """Yield (position of the request, a verdict on each key point), in any order."""
+    def judge_points(self, requests: Sequence[PointsRequest]) -> Iterator[Given[tuple[PointVerdict, ...]]]:
+        """Yield a verdict on each key point of a request, the requests in any order."""
         ...

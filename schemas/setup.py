@@ -1,10 +1,11 @@
 """A setup: what is compared. `setups/NAME.toml`."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from schemas.cell import CORRECT_AT, GROUNDED_AT
+from schemas.claude import ClaudeDrafterSettings, ClaudeJudgeSettings, ClaudeReaderSettings, ClaudeWriterSettings
 from schemas.record import Record
 
 
@@ -84,6 +85,27 @@ class OfflineWriterSettings(Record):
     abstain_below: float = Field(default=0.0, ge=0, le=1)
 
 
+def _named_provider(seat: Any) -> Any:  # noqa: ANN401 - whatever somebody wrote
+    """A seat without a provider is offline; one that names a model has to say whose it is.
+
+    Raises:
+        ValueError: When it does not.
+    """
+    if not isinstance(seat, dict) or "provider" in seat:
+        return seat
+    if "model" in seat:
+        msg = "model needs a provider beside it: anthropic, bedrock or vertex"
+        raise ValueError(msg)
+    return {**seat, "provider": "offline"}
+
+
+_OfflineByDefault = BeforeValidator(_named_provider)
+
+WriterSettings = Annotated[
+    Annotated[OfflineWriterSettings | ClaudeWriterSettings, Field(discriminator="provider")], _OfflineByDefault
+]
+
+
 class Setup(Record):
     """What is compared: either a way to answer, or a file of answers that somebody saved.
 
@@ -96,7 +118,7 @@ class Setup(Record):
     splitting: Splitting = SplitByTokens()
     retrieval: Retrieval = Retrieval()
     context: ContextSettings = ContextSettings()
-    writer: OfflineWriterSettings = OfflineWriterSettings()
+    writer: WriterSettings = OfflineWriterSettings()
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -127,12 +149,25 @@ class OfflineJudgeSettings(Record):
     provider: Literal["offline"] = "offline"
 
 
+ReaderSettings = Annotated[
+    Annotated[OfflineReaderSettings | ClaudeReaderSettings, Field(discriminator="provider")], _OfflineByDefault
+]
+JudgeSettings = Annotated[
+    Annotated[OfflineJudgeSettings | ClaudeJudgeSettings, Field(discriminator="provider")], _OfflineByDefault
+]
+
+
 class Judge(Record):
-    """Who grades. `judges/NAME.toml`; independent of setups."""
+    """Who grades. `judges/NAME.toml`; independent of setups.
+
+    Attributes:
+        drafter: Who drafts key points for `fourcells keypoints draft`; it grades nothing.
+    """
 
     name: str
-    reader: OfflineReaderSettings = OfflineReaderSettings()
-    judge: OfflineJudgeSettings = OfflineJudgeSettings()
+    reader: ReaderSettings = OfflineReaderSettings()
+    judge: JudgeSettings = OfflineJudgeSettings()
+    drafter: ClaudeDrafterSettings | None = None
 
 
 class Grading(Record):

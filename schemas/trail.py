@@ -55,3 +55,8 @@ class Trail:
     label: str | None = None
     paid_usd: float = 0.0
     spent_s: float = 0.0
+
+    def add(self, *, paid_usd: float, spent_s: float) -> None:
+        """Add what this run paid for one stage of the row, and how long its calls took in all."""
+        self.paid_usd += paid_usd
+        self.spent_s += spent_s

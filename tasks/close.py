@@ -18,6 +18,7 @@ def close(plan: Plan, counts: Sequence[StageCount], *, ended: Literal["done", "i
         ended: `done` when every stage was walked; it becomes `failed_rows` when rows failed.
     """
     run = open_run(plan.workspace, plan.run_id)
+    paid_usd = run.paid_usd
     run.release()
     folder = run.folder
     n_failed = folder.count_failed()
@@ -27,6 +28,7 @@ def close(plan: Plan, counts: Sequence[StageCount], *, ended: Literal["done", "i
             "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
             "n_failed": n_failed,
             "counts": merged(counts),
+            "paid_usd": paid_usd,
         }
     )
     folder.close(record)

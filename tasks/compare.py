@@ -6,6 +6,7 @@ from pathlib import Path
 
 from schemas.errors import InputError
 from schemas.plan import Plan
+from tasks.models.table import claude_settings
 from tasks.run import open_run
 from tasks.scores import add_retrieval_scores
 from tasks.store.database import Database, Pick
@@ -58,9 +59,32 @@ def compare(
     runs = {record.run_id: record for record in mates if any(pick.run_id == record.run_id for pick in picks)}
     plan = open_run(str(workspace), newest.run_id).plan
     database = Database(store, picks)
+    _refuse_mixed(database, plan, setups=[pick.setup for pick in picks])
     add_retrieval_scores(database, workspace, picks, plan.grading)
     database.run("answers")
-    return Comparison(workspace, tuple(picks), runs, plan, database, tuple(notes))
+    return Comparison(workspace, tuple(picks), runs, plan, database, (*plan.notes, *notes))
+
+
+def _refuse_mixed(database: Database, plan: Plan, *, setups: Sequence[str]) -> None:
+    """Hold verdicts of two models apart: a name such as "latest" may have moved on between two calls.
+
+    Raises:
+        InputError: With the command that grades anew.
+    """
+    if not claude_settings(plan.judge.reader, plan.judge.judge):
+        return
+    replied: dict[str, set[str]] = {}
+    for row in database.run("who_replied"):
+        replied.setdefault(row["stage"], set()).add(row["judge_id"].rpartition(":")[2])
+    for stage, models in replied.items():
+        if len(models) > 1:
+            again = "--fresh-reader" if stage == "read" else "--fresh"
+            names = " ".join(f"--setup {name}" for name in setups)
+            raise InputError(
+                f"{stage}: replies came from {len(models)} models ({', '.join(sorted(models))}), and their verdicts do "
+                "not compare",
+                remedy=f"Grade once more with: fourcells grade {names} --judge {plan.judge.name} {again}.",
+            )
 
 
 def _matching(records: Sequence[RunRecord], run_id: str | None, judge: str | None) -> list[RunRecord]:
@@ -95,7 +119,13 @@ def _picks(records: Sequence[RunRecord], setups: Sequence[str]) -> tuple[list[Pi
     for name in setups or sorted(latest):
         record = latest[name]
         # Verdicts of two judges or readers do not compare (METRICS.md §7).
-        if (record.reader_key, record.judge_key) != (newest.reader_key, newest.judge_key):
+        if _judged_by(record) != _judged_by(newest):
+            if setups:
+                raise InputError(
+                    f"the latest run of setup {name} was read or judged by another version of judge {record.judge} "
+                    f"than that of {', '.join(newest.setups)}, and their verdicts do not compare",
+                    remedy=f"Grade it again with: fourcells grade --setup {name} --judge {record.judge}.",
+                )
             notes.append(
                 f"{name} is left out: its latest run was read or judged by another version of judge {record.judge}. "
                 f"Grade it again with: fourcells grade --setup {name} --judge {record.judge}"
@@ -103,3 +133,7 @@ def _picks(records: Sequence[RunRecord], setups: Sequence[str]) -> tuple[list[Pi
             continue
         picks.append(Pick(record.run_id, name))
     return picks, notes
+
+
+def _judged_by(record: RunRecord) -> tuple[str, str, str]:
+    return record.reader_key, record.judge_key, record.points_key

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from schemas.answer import Answer, NoAnswer
 from schemas.plan import Shard, StageCount
-from schemas.seats import Draft, Failure, WriteRequest
+from schemas.seats import Draft, Failure, Given, WriteRequest
 from schemas.state import Reason
 from schemas.trail import Trail
-from tasks.models.table import open_writer, writer_material
+from tasks.models.table import open_writer, writer_material, writer_prompt
 from tasks.run import Run, open_run
 from tasks.stage import BLOCKED, Item, Making, Outcomes, Settled, counted, each, items_of, settle
 from tasks.store.keys import digest, key, text_digest
@@ -19,20 +19,25 @@ def generate(shard: Shard) -> StageCount:
     run = open_run(shard.workspace, shard.run_id)
     trails = run.trails(shard)
     items = items_of(run, shard, trails)
-    settle(run, items, _saved(run, shard) if run.setup(shard.setup).setup.answers else _written(run, shard))
+    settle(run, items, answers(run, shard))
     run.save(shard, trails)
     return counted("generate", shard, items, ["answer"])
 
 
+def answers(run: Run, shard: Shard) -> Making:
+    """How the answers of a shard's setup are made."""
+    return _saved(run, shard) if run.setup(shard.setup).setup.answers else _written(run, shard)
+
+
 def _written(run: Run, shard: Shard) -> Making:
     settings = run.setup(shard.setup).setup.writer
-    material = writer_material(settings)
+    material, prompt = writer_material(settings), writer_prompt(settings, run.plan.prompts)
 
     def key_of(item: Item) -> str | Settled:
         if not item.trail.context.scored:
             return BLOCKED
         passages = item.trail.passages_digest
-        return key("answer", question=item.question.text, passages=passages, prompt=None, writer=material, trial=0)
+        return key("answer", question=item.question.text, passages=passages, prompt=prompt, writer=material, trial=0)
 
     def compute(items: Sequence[Item]) -> Outcomes:
         contexts = run.store.rows("context").fetch((item.trail.context.key or "" for item in items), ["passages"])
@@ -43,10 +48,11 @@ def _written(run: Run, shard: Shard) -> Making:
             )
             for item in items
         ]
-        for position, reply in open_writer(settings).write(requests):
-            yield position, reply if isinstance(reply, Failure) else _row(reply, settings.provider)
+        for position, reply, spent in open_writer(settings, run.seating(shard.setup)).write(requests):
+            writer = spent.model or settings.provider
+            yield Given(position, reply if isinstance(reply, Failure) else _row(reply, writer), spent)
 
-    return Making("answer", key_of, compute, _carry)
+    return Making("answer", key_of, compute, _carry, seated=True)
 
 
 def _saved(run: Run, shard: Shard) -> Making:
@@ -63,7 +69,7 @@ def _saved(run: Run, shard: Shard) -> Making:
     def compute(items: Sequence[Item]) -> Outcomes:
         return each(lambda item: _row(Draft(text=saved[item.question.question_id].answer), "saved"), items)
 
-    return Making("answer", key_of, compute, _carry, free=True)
+    return Making("answer", key_of, compute, _carry, free=True, seated=True)
 
 
 def _row(draft: Draft, writer_id: str) -> Row:
@@ -75,8 +81,7 @@ def _row(draft: Draft, writer_id: str) -> Row:
         no_answer=draft.no_answer or empty,
         writer_id=writer_id,
     )
-    # Neither the offline writer nor a saved answer costs anything now.
-    return {**answer.model_dump(), "cost_usd": 0.0}
+    return answer.model_dump()
 
 
 def _carry(trail: Trail, row: Row) -> None:

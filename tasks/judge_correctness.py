@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from schemas.plan import Shard, StageCount
-from schemas.seats import Failure, PointsRequest
+from schemas.seats import Failure, Given, PointsRequest
 from schemas.state import Reason, State
 from schemas.verdict import Correctness, PointVerdict
-from tasks.models.table import judge_id, judge_key, open_judge
+from tasks.models.table import open_judge, points_key, who_replied
 from tasks.run import Run, open_run
 from tasks.stage import BLOCKED, Item, Making, Outcomes, Settled, counted, items_of, not_applicable, settle
 from tasks.store.keys import digest, key
@@ -18,13 +18,15 @@ def judge_correctness(shard: Shard) -> StageCount:
     run = open_run(shard.workspace, shard.run_id)
     trails = run.trails(shard)
     items = items_of(run, shard, trails)
-    settle(run, items, _correctness(run))
+    settle(run, items, judgements(run, shard.setup))
     run.save(shard, trails)
     return counted("judge-correctness", shard, items, ["correctness"])
 
 
-def _correctness(run: Run) -> Making:
-    judge = judge_key(run.plan.judge)
+def judgements(run: Run, setup: str) -> Making:
+    """How answers are held against key points."""
+    judge = points_key(run.plan.judge, run.plan.prompts)
+    trial = run.setup(setup).judging_trial
 
     def key_of(item: Item) -> str | Settled:
         question, trail = item.question, item.trail
@@ -42,7 +44,7 @@ def _correctness(run: Run) -> Making:
             answer=trail.answer_digest,
             points=digest([point.text for point in question.points]),
             judge_key=judge,
-            trial=0,
+            trial=trial,
         )
 
     def compute(items: Sequence[Item]) -> Outcomes:
@@ -55,20 +57,18 @@ def _correctness(run: Run) -> Making:
             )
             for item in items
         ]
-        for position, reply in open_judge(run.plan.judge).judge_points(requests):
-            yield position, reply if isinstance(reply, Failure) else _row(requests[position], reply, run)
+        for position, reply, spent in open_judge(run.plan.judge, run.seating(setup)).judge_points(requests):
+            replied = who_replied(judge, spent.model)
+            row = reply if isinstance(reply, Failure) else _row(requests[position], reply, replied)
+            yield Given(position, row, spent)
 
-    return Making("correctness", key_of, compute)
+    return Making("correctness", key_of, compute, seated=True)
 
 
-def _row(request: PointsRequest, verdicts: Sequence[PointVerdict], run: Run) -> Row | Failure:
+def _row(request: PointsRequest, verdicts: Sequence[PointVerdict], judge_id: str) -> Row | Failure:
     numbers = [verdict.number for verdict in verdicts]
     if sorted(numbers) != list(range(1, len(request.points) + 1)):
         message = f"{len(request.points)} key points, and verdicts for {numbers}"
         return Failure(state=State.INVALID, kind="VerdictsDoNotMatchPoints", message=message)
     ordered = tuple(sorted(verdicts, key=lambda verdict: verdict.number))
-    return {
-        **Correctness(verdicts=ordered).model_dump(),
-        "judge_id": judge_id(run.plan.judge),
-        "cost_usd": 0.0,
-    }
+    return {**Correctness(verdicts=ordered).model_dump(), "judge_id": judge_id}

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from schemas.answer import Reading
 from schemas.plan import Shard, StageCount
-from schemas.seats import Failure, GroundRequest, ReadRequest
+from schemas.seats import Failure, Given, GroundRequest, ReadRequest
 from schemas.state import Reason, State
 from schemas.trail import Trail
 from schemas.verdict import Grounding, JudgedClaim
-from tasks.models.table import judge_id, judge_key, open_judge, open_reader, reader_key
+from tasks.models.table import grounding_key, open_judge, open_reader, reader_key, who_replied
 from tasks.run import Run, open_run
 from tasks.stage import BLOCKED, Item, Making, Outcomes, Settled, counted, items_of, not_applicable, settle
 from tasks.store.keys import digest, key
@@ -21,14 +21,16 @@ def judge_grounding(shard: Shard) -> StageCount:
     run = open_run(shard.workspace, shard.run_id)
     trails = run.trails(shard)
     items = items_of(run, shard, trails)
-    settle(run, items, _reading(run))
-    settle(run, items, _grounding(run))
+    settle(run, items, readings(run, shard.setup))
+    settle(run, items, groundings(run, shard.setup))
     run.save(shard, trails)
     return counted("judge-grounding", shard, items, ["reading", "grounding"])
 
 
-def _reading(run: Run) -> Making:
-    reader = reader_key(run.plan.judge)
+def readings(run: Run, setup: str) -> Making:
+    """How answers are read."""
+    reader = reader_key(run.plan.judge, run.plan.prompts)
+    trial = run.setup(setup).reading_trial
 
     def key_of(item: Item) -> str | Settled:
         trail = item.trail
@@ -36,7 +38,7 @@ def _reading(run: Run) -> Making:
             return BLOCKED
         if trail.no_answer:
             return not_applicable(Reason.NO_ANSWER)
-        return key("reading", question=item.question.text, answer=trail.answer_digest, reader_key=reader, trial=0)
+        return key("reading", question=item.question.text, answer=trail.answer_digest, reader_key=reader, trial=trial)
 
     def compute(items: Sequence[Item]) -> Outcomes:
         answers = run.store.rows("answer").fetch((item.trail.answer.key or "" for item in items), ["text"])
@@ -44,19 +46,19 @@ def _reading(run: Run) -> Making:
             ReadRequest(question=item.question.text, answer=answers[item.trail.answer.key or ""]["text"])
             for item in items
         ]
-        for position, reply in open_reader(run.plan.judge).read(requests):
-            yield position, reply if isinstance(reply, Failure) else _reading_row(reply, reader)
+        for position, reply, spent in open_reader(run.plan.judge, run.seating(setup)).read(requests):
+            replied = who_replied(reader, spent.model)
+            yield Given(position, reply if isinstance(reply, Failure) else _reading_row(reply, replied), spent)
 
-    return Making("reading", key_of, compute, _carry)
+    return Making("reading", key_of, compute, _carry, seated=True)
 
 
-def _reading_row(reading: Reading, reader: str) -> Row:
+def _reading_row(reading: Reading, reader_id: str) -> Row:
     return {
         **reading.model_dump(),
         "n_claims": len(reading.claims),
         "claims_digest": digest([claim.text for claim in reading.claims]),
-        "judge_id": reader,
-        "cost_usd": 0.0,
+        "judge_id": reader_id,
     }
 
 
@@ -64,8 +66,10 @@ def _carry(trail: Trail, row: Row) -> None:
     trail.claims_digest, trail.n_claims = row["claims_digest"], row["n_claims"]
 
 
-def _grounding(run: Run) -> Making:
-    judge = judge_key(run.plan.judge)
+def groundings(run: Run, setup: str) -> Making:
+    """How claims are judged."""
+    judge = grounding_key(run.plan.judge, run.plan.prompts)
+    trial = run.setup(setup).judging_trial
 
     def key_of(item: Item) -> str | Settled:
         trail = item.trail
@@ -81,7 +85,7 @@ def _grounding(run: Run) -> Making:
             claims=trail.claims_digest,
             passages=trail.passages_digest,
             judge_key=judge,
-            trial=0,
+            trial=trial,
         )
 
     def compute(items: Sequence[Item]) -> Outcomes:
@@ -95,19 +99,17 @@ def _grounding(run: Run) -> Making:
             )
             for item in items
         ]
-        for position, reply in open_judge(run.plan.judge).judge_grounding(requests):
-            yield position, reply if isinstance(reply, Failure) else _checked(requests[position], reply, run)
+        for position, reply, spent in open_judge(run.plan.judge, run.seating(setup)).judge_grounding(requests):
+            replied = who_replied(judge, spent.model)
+            row = reply if isinstance(reply, Failure) else _checked(requests[position], reply, replied)
+            yield Given(position, row, spent)
 
-    return Making("grounding", key_of, compute)
+    return Making("grounding", key_of, compute, seated=True)
 
 
-def _checked(request: GroundRequest, judged: Sequence[JudgedClaim], run: Run) -> Row | Failure:
+def _checked(request: GroundRequest, judged: Sequence[JudgedClaim], judge_id: str) -> Row | Failure:
     try:
         verdicts = check_evidence(request.claims, judged, request.passages)
     except VerdictsDoNotMatchClaimsError as error:
         return Failure(state=State.INVALID, kind=type(error).__name__, message=str(error))
-    return {
-        **Grounding(verdicts=verdicts).model_dump(),
-        "judge_id": judge_id(run.plan.judge),
-        "cost_usd": 0.0,
-    }
+    return {**Grounding(verdicts=verdicts).model_dump(), "judge_id": judge_id}

@@ -1,5 +1,6 @@
 """Before the first stage: read and check everything, save what was asked as rows, and write the run's plan."""
 
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,17 +15,21 @@ from schemas.errors import InputError
 from schemas.plan import Plan, PlannedDocument, PlannedSetup, Until
 from schemas.question import AskedQuestion, KeyPoint, Question
 from schemas.setup import Grading, Judge, Setup
-from tasks.models.table import judge_key, reader_key
-from tasks.store.keys import digest, key, text_digest
+from tasks.models.table import grounding_key, points_key, reader_key, writer_material, writer_prompt
+from tasks.paid_seats import check_seats, is_paid, notes_on, prompts_of
+from tasks.store.keys import Material, digest, key, text_digest
 from tasks.store.rows import Row
-from tasks.store.runs import RunFolder, RunRecord, new_run_id
+from tasks.store.runs import RunFolder, RunRecord, list_runs, new_run_id
 from tasks.store.store import Store
 from tasks.text.tokens import count_tokens
 from tasks.text.words import LANGUAGES
-from tasks.workspace.asked import ask, point_key, question_key
+from tasks.trials import NOTHING_FRESH, Fresh, trials_of
+from tasks.workspace.asked import ask
 from tasks.workspace.corpus import read_corpus
 from tasks.workspace.questions import read_key_points, read_questions, read_saved_answers
 from tasks.workspace.settings import load_grading, load_judge, load_setup, names_in
+
+log = logging.getLogger("fourcells.run")
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -34,11 +39,15 @@ class Request:
     """What a person asked for.
 
     Attributes:
-        setups: Names; empty means all there are.
+        setups: Names; empty means all whose answers cost nothing.
         questions: Ids; empty means all there are.
         skip_unresolved: Go on when gold does not resolve, and count those questions apart.
         retry_failed: Try rows again that failed `max_attempts` times.
         grade_only: Judge the answers that exist and make none.
+        fresh: What of the grading to do once more, beside what is saved.
+        budget_usd: What the run may pay at most; None is no limit.
+        batch: Send model calls through Message Batches.
+        estimate: Nothing will be asked of a model, so no key is needed.
     """
 
     workspace: Path
@@ -49,15 +58,28 @@ class Request:
     skip_unresolved: bool = False
     retry_failed: bool = False
     grade_only: bool = False
+    fresh: Fresh = NOTHING_FRESH
+    budget_usd: float | None = None
+    batch: bool = False
+    estimate: bool = False
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A request, and everything it names, read and found right."""
+    """A request, and everything it names, read and found right.
+
+    Attributes:
+        prompts: Texts by name.
+        notes: What a person has to know before they trust the numbers.
+        left_out: Names of setups that were not taken, since they cost money and nobody named them.
+    """
 
     setups: tuple[PlannedSetup, ...]
     judge: Judge
     grading: Grading
+    prompts: Mapping[str, str]
+    notes: tuple[str, ...]
+    left_out: Sequence[str]
     questions: Sequence[Question]
     points: Mapping[str, Sequence[KeyPoint]]
     documents: Sequence[Document]
@@ -71,6 +93,10 @@ def prepare(request: Request) -> Plan:
         InputError: For anything wrong in the workspace or the request; nothing is written then.
     """
     checked = check(request)
+    if checked.left_out:
+        log.warning("left out, since their answers cost money: %s (--setup names one)", ", ".join(checked.left_out))
+    for note in checked.notes:
+        log.warning("%s", note)
     store = Store(request.workspace / "store", run_id=new_run_id())
     store.prepare()
     return _write_plan(store, request, checked)
@@ -83,8 +109,10 @@ def check(request: Request) -> Checked:
         InputError: For anything wrong.
     """
     workspace = request.workspace
-    setups = _setups(request)
+    setups, left_out = _setups(request)
     judge, grading = load_judge(workspace, request.judge), load_grading(workspace)
+    prompts = prompts_of(workspace, setups, judge)
+    check_seats(workspace, setups, judge, batch=request.batch, asks=not request.estimate)
     for setup in setups:
         _check_depth(workspace, setup, grading)
     known = read_questions(workspace)
@@ -93,11 +121,18 @@ def check(request: Request) -> Checked:
     documents = read_corpus(workspace) if _needs_corpus(workspace, setups) else []
     asked = ask(questions, points, documents, skip_unresolved=request.skip_unresolved, where=workspace)
     planned = tuple(_plan_setup(workspace, setup, asked) for setup in setups)
-    return Checked(planned, judge, grading, questions, points, documents, asked)
+    notes = tuple(notes_on(setups, judge))
+    return Checked(planned, judge, grading, prompts, notes, left_out, questions, points, documents, asked)
 
 
-def _setups(request: Request) -> list[Setup]:
-    names = list(dict.fromkeys(request.setups)) or names_in(request.workspace / "setups")
+def _setups(request: Request) -> tuple[list[Setup], list[str]]:
+    """The setups, and names of those left out: what costs money has to be named.
+
+    Raises:
+        InputError: When a name is unknown, a setup is wrong, or none is left.
+    """
+    named = list(dict.fromkeys(request.setups))
+    names = named or names_in(request.workspace / "setups")
     if not names:
         raise InputError(
             "the workspace has no setup",
@@ -112,7 +147,25 @@ def _setups(request: Request) -> list[Setup]:
                 where=str(request.workspace / "setups" / f"{setup.name}.toml"),
                 allowed=", ".join(sorted(LANGUAGES)),
             )
-    return setups
+    if named:
+        return setups, []
+    # To grade what was written costs nothing of the writer's.
+    written = _names_run(request.workspace) if request.grade_only else frozenset()
+    paid = [setup.name for setup in setups if is_paid(setup) and setup.name not in written]
+    free = [setup for setup in setups if setup.name not in paid]
+    if not free:
+        raise InputError(
+            "every setup of the workspace writes with a model that costs money, and none is taken unless it is named",
+            where=str(request.workspace / "setups"),
+            allowed=", ".join(paid),
+            remedy=f"Name one, and see first what it costs: fourcells run --setup {paid[0]} --estimate.",
+        )
+    return free, paid
+
+
+def _names_run(workspace: Path) -> frozenset[str]:
+    records = list_runs(Store(workspace / "store").runs_folder)
+    return frozenset(name for record in records for name in record.setups)
 
 
 def _check_depth(workspace: Path, setup: Setup, grading: Grading) -> None:
@@ -223,16 +276,28 @@ def _publish_missing(store: Store, record: str, by_key: Mapping[str, Model], mak
     rows.publish([{"key": name, **make_row(by_key[name])} for name in missing])
 
 
+def _publish_asked(store: Store, parts: Checked) -> None:
+    """Questions and points, under the keys that were made when they were asked."""
+    questions: dict[str, Question] = {}
+    points: dict[str, KeyPoint] = {}
+    for question, asked in zip(parts.questions, parts.asked, strict=True):
+        questions[asked.question_key] = question
+        own = parts.points.get(question.id, ())
+        points.update((point.point_key, given) for point, given in zip(asked.points, own, strict=True))
+    _publish_missing(store, "question", questions, _question_row)
+    _publish_missing(store, "key_point", points, _point_row)
+
+
 def _write_plan(store: Store, request: Request, parts: Checked) -> Plan:
     references = _publish_documents(store, parts.documents)
-    _publish_missing(store, "question", {question_key(q): q for q in parts.questions}, _question_row)
-    points = [point for question in parts.questions for point in parts.points.get(question.id, ())]
-    _publish_missing(store, "key_point", {point_key(point): point for point in points}, _point_row)
-    readers, judges = reader_key(parts.judge), judge_key(parts.judge)
+    _publish_asked(store, parts)
+    readers, judges = reader_key(parts.judge, parts.prompts), grounding_key(parts.judge, parts.prompts)
+    points_keys = points_key(parts.judge, parts.prompts)
+    setups = _with_trials(store, request, parts.setups, readers, judges)
     inputs_id = key(
         "inputs",
-        setups=[planned.model_dump(mode="json", exclude={"asked"}) for planned in parts.setups],
-        judge=[readers, judges],
+        setups=[_setup_material(planned, parts.prompts) for planned in setups],
+        judge=[readers, judges, points_keys],
         questions=[[q.question_key, [point.point_key for point in q.points]] for q in parts.asked],
         documents=[reference.document_key for reference in references],
         grading=parts.grading.model_dump(mode="json"),
@@ -243,7 +308,7 @@ def _write_plan(store: Store, request: Request, parts: Checked) -> Plan:
         inputs_id=inputs_id,
         workspace=str(request.workspace),
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        setups=parts.setups,
+        setups=setups,
         judge=parts.judge,
         grading=parts.grading,
         until=request.until,
@@ -251,6 +316,10 @@ def _write_plan(store: Store, request: Request, parts: Checked) -> Plan:
         n_questions=len(parts.asked),
         retry_failed=request.retry_failed,
         grade_only=request.grade_only,
+        prompts=dict(parts.prompts),
+        notes=parts.notes,
+        budget_usd=request.budget_usd,
+        batch=request.batch,
     )
     record = RunRecord(
         run_id=plan.run_id,
@@ -262,8 +331,31 @@ def _write_plan(store: Store, request: Request, parts: Checked) -> Plan:
         judge=plan.judge.name,
         reader_key=readers,
         judge_key=judges,
+        points_key=points_keys,
+        trials={planned.setup.name: (planned.reading_trial, planned.judging_trial) for planned in setups},
         n_questions=plan.n_questions,
         pid=os.getpid(),
     )
     RunFolder(store.runs_folder, store.run_id).create(plan, record, parts.asked)
     return plan
+
+
+def _setup_material(planned: PlannedSetup, prompts: Mapping[str, str]) -> Material:
+    setup = planned.setup
+    return {
+        **planned.model_dump(mode="json", exclude={"asked": True, "setup": {"writer"}}),
+        "writer": writer_material(setup.writer),
+        "prompt": writer_prompt(setup.writer, prompts),
+    }
+
+
+def _with_trials(
+    store: Store, request: Request, setups: Sequence[PlannedSetup], readers: str, judges: str
+) -> tuple[PlannedSetup, ...]:
+    records = list_runs(store.runs_folder)
+    found = []
+    for planned in setups:
+        name = planned.setup.name
+        trials = trials_of(name, records, reader_key=readers, judge_key=judges, fresh=request.fresh)
+        found.append(planned.model_copy(update={"reading_trial": trials.reading, "judging_trial": trials.judging}))
+    return tuple(found)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from schemas.cell import Label
 from tasks.compare import Comparison
+from tasks.costs import cost_table
 from tasks.metrics import parse_metric
 from tasks.run import open_run
 from tasks.store.runs import RunRecord
@@ -53,6 +54,8 @@ def report_tables(comparison: Comparison, *, title: str = "Setups compared") -> 
     tables = [_main_table(comparison, summary, title), _count_table(comparison, summary)]
     if any(setup["cells"] for setup in summary["setups"].values()):
         tables += [_cell_table(comparison), _threshold_table(comparison)]
+    if any(setup["took"] for setup in summary["setups"].values()):
+        tables.append(cost_table(summary))
     tables.append(_ledger_table(summary))
     comparison.database.run("claims")
     unsupported = comparison.database.run("unsupported")

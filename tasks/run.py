@@ -5,20 +5,25 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from schemas.plan import Plan, PlannedDocument, PlannedSetup, Shard
 from schemas.question import AskedQuestion
 from schemas.saved import SavedAnswer
 from schemas.trail import Trail
+from tasks.models.seating import Seating
 from tasks.store.runs import Attempts, RunFolder, Stamp, failed_attempts, load_asked, load_plan
 from tasks.store.store import Store
 from tasks.store.texts import Texts
 from tasks.workspace.questions import read_saved_answers
 
+if TYPE_CHECKING:
+    from tasks.models.claude.desk import Desk
+
 # A flow stays under a few hundred task runs (DESIGN.md), and a shard is worth its start.
 _SHARDS_PER_STAGE: Final = 40
 _LEAST_ROWS: Final = 50
+_BATCH_ROWS: Final = 10_000
 # About two kilobytes each; what goes beyond is read from its file.
 _TRAILS_HELD: Final = 50_000
 
@@ -29,15 +34,17 @@ class Run:
     Args:
         workspace: Its folder.
         run_id: Of a plan that `prepare` wrote.
+        desk: Where model calls go through; None opens the run's own at the first.
     """
 
-    def __init__(self, workspace: Path, run_id: str) -> None:
+    def __init__(self, workspace: Path, run_id: str, *, desk: "Desk | None" = None) -> None:
         self.workspace = workspace
         self.store = Store(workspace / "store", run_id=run_id)
         self.folder = RunFolder(self.store.runs_folder, run_id)
         self.texts = Texts(self.store)
         self._guard = threading.Lock()
         self._attempts: dict[str, Mapping[str, Attempts]] = {}
+        self._desk = desk
         self._held: OrderedDict[Shard, tuple[Stamp, list[Trail]]] = OrderedDict()
 
     @cached_property
@@ -49,6 +56,30 @@ class Run:
     def documents(self) -> dict[str, PlannedDocument]:
         """Documents of the corpus, by id."""
         return {document.document_id: document for document in self.plan.documents}
+
+    def seating(self, setup: str) -> Seating:
+        """What the seats of a setup need."""
+        planned = self.setup(setup)
+        return Seating(self.plan.prompts, self.desk, planned.reading_trial, planned.judging_trial)
+
+    def desk(self) -> "Desk":
+        """Where all model calls of this run and process go through, opened at the first."""
+        # Imported here: offline runs need neither journal nor client.
+        from tasks.models.claude.budget import Budget  # noqa: PLC0415
+        from tasks.models.claude.desk import Desk  # noqa: PLC0415
+        from tasks.store.journal import Journal  # noqa: PLC0415
+
+        with self._guard:
+            if self._desk is None:
+                journal = Journal(self.store.journal_folder)
+                budget = Budget(self.plan.budget_usd)
+                self._desk = Desk(journal, budget=budget, batch=self.plan.batch, owner=self.plan.run_id)
+            return self._desk
+
+    @property
+    def paid_usd(self) -> float:
+        """What this run has paid so far, in US dollars; rows that fail in the end included."""
+        return 0.0 if self._desk is None else self._desk.paid_usd
 
     def setup(self, name: str) -> PlannedSetup:
         """A setup of this run."""
@@ -88,10 +119,22 @@ class Run:
             for question in self.asked(shard)
         ]
 
+    def stop(self) -> None:
+        """Ask models nothing more, until `resume`; what is in flight is kept."""
+        if self._desk is not None:
+            self._desk.stop()
+
+    def resume(self) -> None:
+        """Ask models again."""
+        if self._desk is not None:
+            self._desk.resume()
+
     def release(self) -> None:
-        """Let go of the trails: the last stage has ended."""
+        """Let go of the trails and the journal: the last stage has ended."""
         with self._guard:
             self._held.clear()
+            if self._desk is not None:
+                self._desk.close()
 
     def saved(self, setup: str) -> dict[str, SavedAnswer]:
         """The saved answers of a setup, by question id."""
@@ -109,6 +152,9 @@ class Run:
         """Cut a setup's questions into shards."""
         sizes = {p.setup.name: self.plan.n_questions if p.asked is None else len(p.asked) for p in self.plan.setups}
         size = max(_LEAST_ROWS, -(-sum(sizes.values()) // _SHARDS_PER_STAGE))
+        if self.plan.batch:
+            # What waits for a batch waits for all of it.
+            size = max(size, _BATCH_ROWS)
         return [
             Shard(
                 workspace=str(self.workspace),

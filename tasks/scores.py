@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from schemas.plan import Shard
 from schemas.question import AskedQuestion
 from schemas.setup import Grading
 from schemas.state import Reason
 from schemas.trail import Step, Trail
+from tasks.metrics import columns
 from tasks.metrics.evidence import (
     Crossing,
     PassagePlace,
@@ -19,19 +22,9 @@ from tasks.metrics.evidence import (
     find_crossing,
     has_span,
     recall_at_tokens,
-    span_coverage_at_k,
+    span_coverages,
 )
-from tasks.metrics.ranking import (
-    all_at_k,
-    context_all,
-    context_hit,
-    context_recall,
-    hit_at_k,
-    ndcg_at_k,
-    precision_at_k,
-    recall_at_k,
-    reciprocal_rank,
-)
+from tasks.metrics.ranking import context_all, context_hit, context_recall, ndcg_at_k
 from tasks.run import Run, open_run
 from tasks.store.database import Database, Pick
 from tasks.store.places import ELSEWHERE, Places
@@ -45,26 +38,29 @@ _COLUMNS: Final = {
     "value": "double",
     "reason": "string",
 }
-_BATCH: Final = 1_000
+# Questions whose passages are in memory together; parts that two batches share are opened for each.
+_BATCH: Final = 4_000
 
 
 def add_retrieval_scores(database: Database, workspace: Path, picks: Sequence[Pick], grading: Grading) -> None:
     """Make `retrieval_scores` known to a database: one row per setup, question and measure."""
-    depths = {row["place"]: row["depth"] for row in database.run("depths")}
+    setups = [open_run(str(workspace), pick.run_id).setup(pick.setup).setup for pick in picks]
+    imported: dict[int, int] = {}
+    # Asked only where a setup does not say it: the longest ranking takes reading all of them.
+    if any(setup.answers is not None for setup in setups):
+        imported = {row["place"]: row["depth"] for row in database.run("depths")}
     scores: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
-    for place, pick in enumerate(picks):
+    for place, (pick, setup) in enumerate(zip(picks, setups, strict=True)):
         run = open_run(str(workspace), pick.run_id)
-        setup = run.setup(pick.setup).setup
-        depth = setup.retrieval.depth if setup.answers is None else depths.get(place, 0)
-        cuts = _Cuts(grading.k, grading.budget_tokens, depth)
-        for question_id, found in _retrieval_scores(run, pick.setup, cuts):
-            values = list(found.values())
-            scores["place"] += [place] * len(found)
-            scores["setup"] += [pick.setup] * len(found)
-            scores["question_id"] += [question_id] * len(found)
-            scores["metric"] += found
-            scores["value"] += [None if isinstance(value, str) else value for value in values]
-            scores["reason"] += [value if isinstance(value, str) else None for value in values]
+        depth = setup.retrieval.depth if setup.answers is None else imported.get(place, 0)
+        for found in _scored(run, pick.setup, _Cuts(grading.k, grading.budget_tokens, depth)):
+            n = len(found.question_ids)
+            scores["place"] += [place] * n
+            scores["setup"] += [pick.setup] * n
+            scores["question_id"] += found.question_ids
+            scores["metric"] += [found.metric] * n
+            scores["value"] += found.values or [None] * n
+            scores["reason"] += found.reasons or [None] * n
     database.add_columns("retrieval_scores", scores, _COLUMNS)
 
 
@@ -77,13 +73,16 @@ class Asked(NamedTuple):
 
 def asked_of(run: Run, setup: str) -> Iterator[Asked]:
     """The questions of a setup that the run has reached."""
-    planned = run.setup(setup)
-    size = run.plan.n_questions if planned.asked is None else len(planned.asked)
-    whole = Shard(workspace=str(run.workspace), run_id=run.plan.run_id, setup=setup, number=0, start=0, stop=size)
     trails = {trail.question_id: trail for trail in run.folder.all_trails(setup)}
-    for question in run.asked(whole):
+    for question in run.asked(_whole(run, setup)):
         if question.question_id in trails:
             yield Asked(question, trails[question.question_id])
+
+
+def _whole(run: Run, setup: str) -> Shard:
+    planned = run.setup(setup)
+    size = run.plan.n_questions if planned.asked is None else len(planned.asked)
+    return Shard(workspace=str(run.workspace), run_id=run.plan.run_id, setup=setup, number=0, start=0, stop=size)
 
 
 @dataclass(frozen=True)
@@ -94,57 +93,156 @@ class _Cuts:
     budget_tokens: int
     depth: int
 
-
-# A score, or the reason why there is none.
-_Scored = dict[str, float | str | None]
-
-
-def _retrieval_scores(run: Run, setup: str, cuts: _Cuts) -> Iterator[tuple[str, _Scored]]:
-    asked = list(asked_of(run, setup))
-    for start in range(0, len(asked), _BATCH):
-        yield from _score_batch(run, asked[start : start + _BATCH], cuts)
+    def names(self) -> list[str]:
+        """The measures of a ranking that every question has, with a value or a reason."""
+        at_k = [f"{name}@{k}" for name in ("recall", "hit", "all", "precision", "ndcg") for k in self.k]
+        return [*at_k, "mrr", f"recall@{self.budget_tokens}t"]
 
 
-def _score_batch(run: Run, batch: Sequence[Asked], cuts: _Cuts) -> Iterator[tuple[str, _Scored]]:
-    labelled = [trail for question, trail in batch if _no_gold(question) is None]
-    ranked = _places_of(run, "ranking", [trail.ranking for trail in labelled])
-    given = _places_of(run, "context", [trail.context for trail in labelled])
-    kept = _ink_within_budget(run, batch, ranked, cuts.budget_tokens)
-    for question, trail in batch:
-        ranking = _of_ranking(question, ranked, trail.ranking, cuts, kept.get(question.question_id, 0))
-        yield question.question_id, {**ranking, **_of_context(question, given, trail.context)}
+class _Scores(NamedTuple):
+    """One measure of some questions: a value for each, or the reason why it has none."""
+
+    metric: str
+    question_ids: Sequence[str]
+    values: Sequence[float | None] = ()
+    reasons: Sequence[str | None] = ()
 
 
-def _places_of(run: Run, record: str, steps: Sequence[Step]) -> Places:
-    return Places(run.store.rows(record), [step.key or "" for step in steps if step.scored])
+class _Placed(NamedTuple):
+    """A question with gold, and where the passages stand that it got."""
+
+    question: AskedQuestion
+    key: str
+    places: Sequence[PassagePlace]
+    crossing: Crossing | None = None
 
 
-def _ink_within_budget(run: Run, batch: Sequence[Asked], ranked: Places, budget: int) -> dict[str, int]:
-    """Non-space characters of the passage that crosses the budget before the cut, by question id.
+class _Reached(NamedTuple):
+    """A question that the run has reached."""
+
+    question: AskedQuestion
+    ranking: Step
+    context: Step
+
+
+def _scored(run: Run, setup: str, cuts: _Cuts) -> Iterator[_Scores]:
+    steps = run.folder.steps(setup, ("ranking", "context"))
+    questions = run.asked(_whole(run, setup))
+    reached = [_Reached(q, *steps[q.question_id]) for q in questions if q.question_id in steps]
+    for start in range(0, len(reached), _BATCH):
+        batch = reached[start : start + _BATCH]
+        yield from _of_rankings(run, [(one.question, one.ranking) for one in batch], cuts)
+        yield from _of_contexts(run, [(one.question, one.context) for one in batch])
+
+
+def _why_none(question: AskedQuestion, step: Step) -> str | None:
+    if question.answerable == "no":
+        return Reason.UNANSWERABLE
+    if question.unresolved:
+        return Reason.UNRESOLVED
+    if not question.gold:
+        return Reason.UNLABELLED
+    return None if step.scored else step.reason or str(step.state)
+
+
+def _without(batch: Sequence[tuple[AskedQuestion, Step]], names: Sequence[str]) -> Iterator[_Scores]:
+    """The questions that have no score, and why."""
+    reasons = {question.question_id: why for question, step in batch if (why := _why_none(question, step))}
+    for name in names:
+        yield _Scores(name, list(reasons), reasons=list(reasons.values()))
+
+
+def _with(batch: Sequence[tuple[AskedQuestion, Step]]) -> list[tuple[AskedQuestion, str]]:
+    """The other questions, with the keys of their rows."""
+    return [(question, step.key) for question, step in batch if step.key and _why_none(question, step) is None]
+
+
+def _of_rankings(run: Run, batch: Sequence[tuple[AskedQuestion, Step]], cuts: _Cuts) -> Iterator[_Scores]:
+    yield from _without(batch, cuts.names())
+    wanted = _with(batch)
+    ranked = Places(run.store.rows("ranking"), [key for _, key in wanted])
+    placed = [
+        _Placed(
+            question,
+            key,
+            ranked.of(key, _documents(question)),
+            find_crossing(ranked.n_tokens(key), budget=cuts.budget_tokens),
+        )
+        for question, key in wanted
+    ]
+    ids = [one.question.question_id for one in placed]
+    ranks = [completion_ranks(one.question.gold, one.places) for one in placed]
+    kept = _ink_within_budget(run, placed)
+    within_budget = [
+        recall_at_tokens(one.question.gold, one.places, crossing=one.crossing, ink_kept=kept.get(number, 0))
+        for number, one in enumerate(placed)
+    ]
+    completions = _completions(ranks, cuts.depth)
+    yield _Scores("mrr", ids, columns.reciprocal_rank(completions).to_list())
+    yield _Scores(f"recall@{cuts.budget_tokens}t", ids, within_budget)
+    within = [k for k in cuts.k if k <= cuts.depth]
+    yield from _at_each_k(placed, completions, within)
+    yield from _gains_at_each_k(placed, ranks, within)
+    for k in cuts.k:
+        if k > cuts.depth:
+            for name in ("recall", "hit", "all", "precision", "ndcg"):
+                yield _Scores(f"{name}@{k}", ids, reasons=[Reason.NO_RANKING] * len(ids))
+
+
+def _completions(ranks: Sequence[Sequence[int | None]], depth: int) -> columns.Completions:
+    return columns.Completions(
+        depth=depth,
+        entry_offsets=np.cumsum([0, *(len(own) for own in ranks)], dtype=np.int64),
+        ranks=np.array([rank or 0 for own in ranks for rank in own], np.int64),
+    )
+
+
+def _at_each_k(placed: Sequence[_Placed], completions: columns.Completions, ks: Sequence[int]) -> Iterator[_Scores]:
+    ids = [one.question.question_id for one in placed]
+    any_suffices = np.array([one.question.gold_rule == "any" for one in placed], np.bool_)
+    for k in ks:
+        yield _Scores(f"recall@{k}", ids, columns.recall_at_k(completions, k=k).to_list())
+        yield _Scores(f"hit@{k}", ids, columns.hit_at_k(completions, k=k).to_list())
+        yield _Scores(f"all@{k}", ids, columns.all_at_k(completions, k=k, any_suffices=any_suffices).to_list())
+        yield _Scores(f"precision@{k}", ids, columns.precision_at_k(completions, k=k).to_list())
+
+
+def _gains_at_each_k(
+    placed: Sequence[_Placed], ranks: Sequence[Sequence[int | None]], ks: Sequence[int]
+) -> Iterator[_Scores]:
+    """Coverage of questions with a span among their gold, nDCG of all others."""
+    spans = [one for one in placed if has_span(one.question.gold)]
+    span_ids = [one.question.question_id for one in spans]
+    covered = [span_coverages(one.question.gold, one.places, ks=ks) for one in spans]
+    others = [(one.question, own) for one, own in zip(placed, ranks, strict=True) if not has_span(one.question.gold)]
+    for position, k in enumerate(ks):
+        yield _Scores(f"span_coverage@{k}", span_ids, [shares[position] for shares in covered])
+        yield _Scores(f"ndcg@{k}", span_ids, reasons=[Reason.SPAN_GOLD] * len(span_ids))
+        gains = [ndcg_at_k(own, k=k, grades=[entry.grade for entry in question.gold]) for question, own in others]
+        yield _Scores(f"ndcg@{k}", [question.question_id for question, _ in others], gains)
+
+
+def _ink_within_budget(run: Run, placed: Sequence[_Placed]) -> dict[int, int]:
+    """Non-space characters of the passage that crosses the budget before the cut, by position.
 
     Only for questions where it matters: reading texts is what costs.
     """
-    crossed: dict[str, tuple[str, Crossing]] = {}
-    for question, trail in batch:
-        key = trail.ranking.key or ""
-        if not trail.ranking.scored or key not in ranked:
-            continue
-        crossing = find_crossing(ranked.n_tokens(key), budget=budget)
-        if crossing is None or not crossing.tokens_left:
-            continue
-        places = ranked.of(key, _documents(question))
-        if places[crossing.position] is ELSEWHERE:
+    crossed: dict[int, Crossing] = {}
+    for number, (question, _, places, crossing) in enumerate(placed):
+        if crossing is None or not crossing.tokens_left or places[crossing.position] is ELSEWHERE:
             continue
         none, whole = (
             recall_at_tokens(question.gold, places, crossing=crossing, ink_kept=ink) for ink in (0, sys.maxsize)
         )
         if none != whole:
-            crossed[question.question_id] = key, crossing
-    rows = run.store.rows("ranking").fetch((key for key, _ in crossed.values()), ["key", "passages"])
-    texts = run.texts.passages(rows[key]["passages"][crossing.position] for key, crossing in crossed.values())
+            crossed[number] = crossing
+    rows = run.store.rows("ranking").fetch((placed[number].key for number in crossed), ["key", "passages"])
+    texts = run.texts.passages(
+        rows[placed[number].key]["passages"][crossing.position] for number, crossing in crossed.items()
+    )
     return {
-        name: len("".join(cut_to_tokens(text, crossing.tokens_left).split()))
-        for (name, (_, crossing)), text in zip(crossed.items(), texts, strict=True)
+        number: len("".join(cut_to_tokens(text, crossing.tokens_left).split()))
+        for (number, crossing), text in zip(crossed.items(), texts, strict=True)
     }
 
 
@@ -152,61 +250,13 @@ def _documents(question: AskedQuestion) -> list[str]:
     return [place.target_id for entry in question.gold for place in entry.places]
 
 
-def _no_gold(question: AskedQuestion) -> str | None:
-    if question.answerable == "no":
-        return Reason.UNANSWERABLE
-    if question.unresolved:
-        return Reason.UNRESOLVED
-    return None if question.gold else Reason.UNLABELLED
-
-
-def _why_missing(step: Step) -> str | None:
-    return None if step.scored else step.reason or str(step.state)
-
-
-def _of_ranking(question: AskedQuestion, ranked: Places, step: Step, cuts: _Cuts, ink_kept: int) -> _Scored:
-    key, reason = step.key, _no_gold(question) or _why_missing(step)
-    if reason or key is None:
-        names = [f"{name}@{k}" for name in ("recall", "hit", "all", "precision", "ndcg") for k in cuts.k]
-        return dict.fromkeys([*names, "mrr", f"recall@{cuts.budget_tokens}t"], reason)
-    places = ranked.of(key, _documents(question))
-    crossing = find_crossing(ranked.n_tokens(key), budget=cuts.budget_tokens)
-    ranks = completion_ranks(question.gold, places)
-    found: _Scored = {
-        "mrr": reciprocal_rank(ranks),
-        f"recall@{cuts.budget_tokens}t": recall_at_tokens(question.gold, places, crossing=crossing, ink_kept=ink_kept),
-    }
-    for k in cuts.k:
-        found.update(_at_k(question, places, ranks, k) if k <= cuts.depth else _too_deep(k))
-    return found
-
-
-def _at_k(question: AskedQuestion, places: Sequence[PassagePlace], ranks: Sequence[int | None], k: int) -> _Scored:
-    grades = [entry.grade for entry in question.gold]
-    span = has_span(question.gold)
-    found: _Scored = {
-        f"recall@{k}": recall_at_k(ranks, k=k),
-        f"hit@{k}": hit_at_k(ranks, k=k),
-        f"all@{k}": all_at_k(ranks, k=k, rule=question.gold_rule),
-        f"precision@{k}": precision_at_k(ranks, k=k),
-        f"ndcg@{k}": Reason.SPAN_GOLD if span else ndcg_at_k(ranks, k=k, grades=grades),
-    }
-    if span:
-        found[f"span_coverage@{k}"] = span_coverage_at_k(question.gold, places, k=k)
-    return found
-
-
-def _too_deep(k: int) -> _Scored:
-    return {f"{name}@{k}": Reason.NO_RANKING for name in ("recall", "hit", "all", "precision", "ndcg")}
-
-
-def _of_context(question: AskedQuestion, given: Places, step: Step) -> _Scored:
-    key, reason = step.key, _no_gold(question) or _why_missing(step)
-    if reason or key is None:
-        return dict.fromkeys(("context_recall", "context_hit", "context_all"), reason)
-    arrived = arrivals(question.gold, given.of(key, _documents(question)))
-    return {
-        "context_recall": context_recall(arrived),
-        "context_hit": context_hit(arrived),
-        "context_all": context_all(arrived, rule=question.gold_rule),
-    }
+def _of_contexts(run: Run, batch: Sequence[tuple[AskedQuestion, Step]]) -> Iterator[_Scores]:
+    yield from _without(batch, ("context_recall", "context_hit", "context_all"))
+    wanted = _with(batch)
+    given = Places(run.store.rows("context"), [key for _, key in wanted])
+    arrived = [arrivals(question.gold, given.of(key, _documents(question))) for question, key in wanted]
+    ids = [question.question_id for question, _ in wanted]
+    yield _Scores("context_recall", ids, [context_recall(own) for own in arrived])
+    yield _Scores("context_hit", ids, [context_hit(own) for own in arrived])
+    all_arrived = [context_all(own, rule=q.gold_rule) for (q, _), own in zip(wanted, arrived, strict=True)]
+    yield _Scores("context_all", ids, all_arrived)

@@ -9,7 +9,8 @@ from typing import Final
 from schemas.errors import FourcellsError
 from schemas.plan import Shard, StageCount
 from schemas.question import AskedQuestion
-from schemas.seats import Failure
+from schemas.seats import Failure, Given
+from schemas.spent import Spent
 from schemas.state import FAILED, Reason, State
 from schemas.trail import Step, Trail
 from tasks.run import Run
@@ -49,7 +50,7 @@ def not_applicable(reason: Reason) -> Settled:
     return Settled(State.NOT_APPLICABLE, reason.value)
 
 
-Outcomes = Iterator[tuple[int, Row | Failure]]
+Outcomes = Iterator[Given[Row]]
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,11 @@ class Making:
     Attributes:
         record: A record of the store, and the step of the trail it fills.
         key_of: The row's key, or why there is no row.
-        compute: Takes the items whose rows are missing and yields (position, row or failure) in any order;
+        compute: Takes the items whose rows are missing and yields rows or failures by position, in any order;
             rows come without their key.
         carry: Copies what later keys are made of from a row's carried columns to the trail.
         free: Taking over what somebody saved: done in `fourcells grade` too.
+        seated: A seat makes the rows, so each says what it took; of other rows there is nothing to say.
     """
 
     record: str
@@ -70,6 +72,7 @@ class Making:
     compute: Callable[[Sequence[Item]], Outcomes]
     carry: Callable[[Trail, Row], None] | None = None
     free: bool = False
+    seated: bool = False
 
 
 def settle(run: Run, items: Sequence[Item], making: Making) -> None:
@@ -124,7 +127,8 @@ def _compute(rows: Rows, making: Making, todo: Mapping[str, Item]) -> dict[str, 
     unsaved: list[Row] = []
     saved_at = time.monotonic()
     try:
-        for position, outcome in making.compute(list(todo.values())):
+        for position, outcome, spent in making.compute(list(todo.values())):
+            todo[names[position]].trail.add(paid_usd=spent.paid_usd, spent_s=spent.latency_s)
             if isinstance(outcome, Failure):
                 failures[names[position]] = outcome
                 log.warning(
@@ -132,13 +136,26 @@ def _compute(rows: Rows, making: Making, todo: Mapping[str, Item]) -> dict[str, 
                     making.record, todo[names[position]].question.question_id, outcome.kind, outcome.message,
                 )  # fmt: skip
                 continue
-            unsaved.append({"key": names[position], **outcome})
+            unsaved.append({"key": names[position], **outcome, **(_took(spent) if making.seated else {})})
             if time.monotonic() - saved_at > _SAVE_EVERY_S:
                 rows.publish(unsaved)
                 unsaved, saved_at = [], time.monotonic()
     finally:
         rows.publish(unsaved)
     return failures
+
+
+def _took(spent: Spent) -> Row:
+    """What a row says of its making; which run paid for it is the manifest's to say."""
+    return {
+        "cost_usd": spent.cost_usd,
+        "latency_s": spent.latency_s if spent.n_calls else None,
+        "n_calls": spent.n_calls,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "cache_read_tokens": spent.cache_read_tokens,
+        "cache_write_tokens": spent.cache_write_tokens,
+    }
 
 
 def _exhausted(run: Run, record: str, missing: Mapping[str, Item]) -> dict[str, Failure]:
@@ -165,11 +182,11 @@ def each(make: Callable[[Item], Row | Failure], items: Sequence[Item]) -> Outcom
     """
     for position, item in enumerate(items):
         try:
-            yield position, make(item)
+            yield Given(position, make(item))
         except FourcellsError:
             raise
         except Exception as error:  # noqa: BLE001 - one row's bug must not cost the others
-            yield position, Failure(state=State.ERRORED, kind=type(error).__name__, message=str(error))
+            yield Given(position, Failure(state=State.ERRORED, kind=type(error).__name__, message=str(error)))
 
 
 def counted(stage: str, shard: Shard, items: Sequence[Item], records: Sequence[str]) -> StageCount:

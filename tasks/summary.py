@@ -7,6 +7,7 @@ from typing import Any
 from schemas.cell import Label
 from schemas.plan import StageCount
 from tasks.compare import Comparison
+from tasks.models.table import claude_settings
 from tasks.tables import Column, Table
 
 
@@ -15,6 +16,7 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
     metrics = comparison.database.run("comparison")
     cells = comparison.database.run("cells")
     ledger = comparison.database.run("ledger")
+    took = _took(comparison)
     newest = max(comparison.runs) if comparison.runs else None
     grading = comparison.plan.grading
     return {
@@ -32,12 +34,27 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
                 },
                 "states": _states([row for row in ledger if row["place"] == place]),
                 "cells": _cells([row for row in cells if row["place"] == place]),
-                "cost_usd": 0.0,
+                "cost_usd": sum(stage["cost_usd"] for stage in took.get(place, {}).values()),
+                "paid_usd": comparison.runs[pick.run_id].paid_usd,
+                "took": took.get(place, {}),
             }
             for place, pick in enumerate(comparison.picks)
         },
         "notes": list(comparison.notes),
     }
+
+
+def _took(comparison: Comparison) -> dict[int, dict[str, dict[str, Any]]]:
+    """Calls, tokens, dollars and median seconds by place and stage, where a model was asked."""
+    plan = comparison.plan
+    if not claude_settings(plan.judge.reader, plan.judge.judge, *(p.setup.writer for p in plan.setups)):
+        return {}
+    found: dict[int, dict[str, dict[str, Any]]] = {}
+    for row in comparison.database.run("took"):
+        if row["n_calls"]:
+            took = {name: value for name, value in row.items() if name not in {"place", "stage"}}
+            found.setdefault(row["place"], {})[row["stage"]] = took
+    return found
 
 
 def _counts(counts: Sequence[StageCount], setup: str) -> dict[str, dict[str, int]]:

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.small_workspace import Summary, run_all, write_workspace
+from tests.stub.fixtures import stub, stub_server
+
+__all__ = ["stub", "stub_server"]
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from flows.estimating import expect
 from flows.here import run_here
 from tasks.compare import Comparison, compare
 from tasks.metrics import METRICS
@@ -108,11 +109,39 @@ def _slices(_: Comparison) -> str:
     return "\n".join(["```sql", *(f"-- {title}\n{query};\n" for title, query in SLICES.items()), "```"])
 
 
+# What a table of costs is computed for: one model in every seat.
+MODELS = ("claude-haiku-4-5", "claude-sonnet-5-5", "claude-opus-5-5")
+
+
+def _costs(comparison: Comparison) -> str:
+    workspace = comparison.workspace
+    setup, judge = workspace / "setups" / "claude-grounded.toml", workspace / "judges" / "claude.toml"
+    lines = [
+        "| model | writing and grading | by batch | grading saved answers | by batch |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    for model in MODELS:
+        for path in (setup, judge):
+            text = path.read_text(encoding="utf-8")
+            path.write_text(re.sub(r"^model = .*$", f'model = "{model}"', text, flags=re.MULTILINE), encoding="utf-8")
+        usd = [
+            sum(
+                one.cost_usd
+                for one in expect(Request(workspace=workspace, setups=(name,), judge="claude", batch=batch))
+            )
+            for name in ("claude-grounded", "assistant")
+            for batch in (False, True)
+        ]
+        lines.append(f"| {model} | {' | '.join(f'${value:.2f}' for value in usd)} |")
+    return "\n".join(lines)
+
+
 _BLOCKS: Mapping[str, Callable[[Comparison], str]] = {
     "demo": _demo,
     "tour": _tour,
     "metrics": _metrics,
     "slices": _slices,
+    "costs": _costs,
 }
 
 

@@ -1,8 +1,10 @@
 """The `fourcells` command, one file per group of verbs."""
 
 import logging
+import os
 import sys
-from typing import Final
+import threading
+from typing import Final, NoReturn
 
 import typer
 
@@ -46,20 +48,31 @@ def main() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("fourcells: %(message)s"))
     logging.getLogger("fourcells").addHandler(handler)
+    # How far a message batch is.
+    logging.getLogger("fourcells.models").setLevel(logging.INFO)
     try:
         app()
     except FourcellsError as error:
         sys.stderr.write(f"fourcells: {error}\n")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        sys.stderr.write(_SAVED)
-        sys.exit(_INTERRUPTED)
+        _leave()
     except SystemExit as ending:
         # Typer turns Ctrl-C inside a command into exit code 130 and says nothing.
         if ending.code == _INTERRUPTED:
-            sys.stderr.write(_SAVED)
+            _leave()
         raise
     except BrokenPipeError:
         # The reader of our output has gone (head, less): nothing is wrong.
         sys.stderr.close()
         sys.exit(0)
+
+
+def _leave() -> NoReturn:
+    """Say that all is saved, and end at once: after a second Ctrl-C threads may still wait for replies."""
+    sys.stderr.write(_SAVED)
+    if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_INTERRUPTED)
+    sys.exit(_INTERRUPTED)

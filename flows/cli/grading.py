@@ -36,6 +36,9 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Try rows again that failed in three runs.")
     ] = False,
+    estimate: options.Estimate = False,
+    budget: options.Budget = None,
+    batch: options.Batch = False,
 ) -> None:
     """Take every question through all stages; rows that exist are reused."""
     # Imported here: --help has to be quick.
@@ -51,6 +54,9 @@ def run(
             until=until,
             skip_unresolved=skip_unresolved,
             retry_failed=retry_failed,
+            budget_usd=budget,
+            batch=batch,
+            estimate=estimate,
         ),
         as_json=as_json,
         record=record,
@@ -64,9 +70,19 @@ def grade(
     question: options.Questions = None,
     as_json: AsJson = False,
     record: Record = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Judge everything once more; kept beside the old, and taken from now on.")
+    ] = False,
+    fresh_reader: Annotated[
+        bool, typer.Option("--fresh-reader", help="Let the reader read the answers once more, too.")
+    ] = False,
+    estimate: options.Estimate = False,
+    budget: options.Budget = None,
+    batch: options.Batch = False,
 ) -> None:
     """Judge answers that exist; none is retrieved or written anew."""
     from tasks.prepare import Request
+    from tasks.trials import Fresh
     from tasks.workspace.folder import find_workspace
 
     _walk(
@@ -76,6 +92,10 @@ def grade(
             judge=judge,
             questions=tuple(question or ()),
             grade_only=True,
+            fresh=Fresh(reading=fresh_reader, judging=fresh),
+            budget_usd=budget,
+            batch=batch,
+            estimate=estimate,
         ),
         as_json=as_json,
         record=record,
@@ -89,6 +109,9 @@ def _walk(request: "Request", *, as_json: bool, record: bool | None) -> None:
     from tasks.summary import summarize
     from tasks.tables import print_tables
 
+    if request.estimate:
+        _print_estimate(request, as_json=as_json)
+        return
     recorded = is_configured() if record is None else record
     run_id = run_recorded(request) if recorded else _walk_here(request)
     comparison = compare(request.workspace, run_id=run_id)
@@ -102,6 +125,20 @@ def _walk(request: "Request", *, as_json: bool, record: bool | None) -> None:
         cure = "fourcells run makes the answers that are missing" if request.grade_only else "run again to try them"
         sys.stderr.write(f"fourcells: {n_failed} rows failed; {cure}; the ledger above says where\n")
         raise typer.Exit(3)
+
+
+def _print_estimate(request: "Request", *, as_json: bool) -> None:
+    from flows.cli.terminal import console
+    from flows.estimating import expect
+    from tasks.costs import estimate_document, estimate_table
+    from tasks.tables import print_tables
+
+    expected = expect(request)
+    if as_json:
+        document = estimate_document(expected, batch=request.batch)
+        sys.stdout.write(json.dumps(document, ensure_ascii=False, indent=1) + "\n")
+    else:
+        print_tables(console(), [estimate_table(expected, batch=request.batch)])
 
 
 def _walk_here(request: "Request") -> str:

@@ -17,4 +17,12 @@ JudgeName = Annotated[str, typer.Option("--judge", help="Who grades: a name unde
 Questions = Annotated[
     list[str] | None, typer.Option("--question", help="A question id; repeat for more. Default: all.")
 ]
+Budget = Annotated[
+    float | None,
+    typer.Option("--budget", min=0.0, help="US dollars this run may pay at most; what is left over stays over_budget."),
+]
+Batch = Annotated[bool, typer.Option("--batch", help="Message Batches: half the price, replies within a day.")]
+Estimate = Annotated[
+    bool, typer.Option("--estimate", help="Print calls, tokens and dollars per stage, ask nothing, and stop.")
+]
 Form = Annotated[Literal["text", "markdown", "csv", "json"], typer.Option("--format", help="How to print it.")]

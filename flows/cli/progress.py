@@ -11,7 +11,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from flows.cli.terminal import progress_console
 from flows.order import STAGES
 from schemas.plan import Plan, StageCount
-from tasks.run import open_run
+from tasks.costs import dollars
+from tasks.run import Run, open_run
 
 # What ends sooner needs no line.
 _PATIENCE_S: Final = 1.0
@@ -27,17 +28,18 @@ Reports = tuple[Callable[[StageCount], None], Callable[[int, int], None]]
 def shown_progress(plan: Plan) -> Iterator[Reports]:
     """Show of every stage how much is done, at which rate, and how long the rest will take."""
     if not sys.stderr.isatty():
-        yield _reports(plan, _lines())
+        yield _reports(plan, _lines(open_run(plan.workspace, plan.run_id)))
         return
     columns = (
         TextColumn("{task.description:<18}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[rate]:>9}"),
+        TextColumn("{task.fields[paid]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=progress_console(), transient=True) as progress:
-        yield _reports(plan, _bars(progress))
+        yield _reports(plan, _bars(progress, open_run(plan.workspace, plan.run_id)))
 
 
 def _reports(plan: Plan, show: Show) -> Reports:
@@ -64,19 +66,20 @@ def _reports(plan: Plan, show: Show) -> Reports:
     return after, lambda done, total: show(_INDEX, done, total)
 
 
-def _bars(progress: Progress) -> Show:
+def _bars(progress: Progress, run: Run) -> Show:
     bars: dict[str, TaskID] = {}
 
     def show(stage: str, done: int, total: int) -> None:
         if stage not in bars:
-            bars[stage] = progress.add_task(stage, total=total, rate="")
+            bars[stage] = progress.add_task(stage, total=total, rate="", paid="")
         began = next(task for task in progress.tasks if task.id == bars[stage]).elapsed
-        progress.update(bars[stage], completed=done, total=total, rate=_rate(done, began or 0.0))
+        rate = _rate(done, began or 0.0)
+        progress.update(bars[stage], completed=done, total=total, rate=rate, paid=_paid(run))
 
     return show
 
 
-def _lines() -> Show:
+def _lines(run: Run) -> Show:
     began: dict[str, float] = {}
     told = time.monotonic()
 
@@ -87,10 +90,15 @@ def _lines() -> Show:
         if now - told > _PATIENCE_S and done:
             told = now
             left = f", {seconds / done * (total - done):,.0f} s left" if seconds else ""
-            sys.stderr.write(f"{stage}: {done:,} of {total:,} {_rate(done, seconds)}{left}\n")
+            sys.stderr.write(f"{stage}: {done:,} of {total:,} {_rate(done, seconds)}{left}{_paid(run, ', ')}\n")
 
     return show
 
 
 def _rate(done: int, seconds: float) -> str:
     return f"{done / seconds:,.0f}/s" if done and seconds else ""
+
+
+def _paid(run: Run, before: str = "") -> str:
+    """What the run has paid so far; nothing of an offline one."""
+    return f"{before}${dollars(run.paid_usd)} paid" if run.paid_usd else ""

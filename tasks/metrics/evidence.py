@@ -4,6 +4,7 @@ Everything is counted in ink, the non-space characters of a document, so that wh
 whether a span was retrieved. Source: METRICS.md §2.
 """
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
@@ -121,12 +122,30 @@ def span_coverage_at_k(gold: Sequence[ResolvedGold], passages: Sequence[PassageP
     >>> span_coverage_at_k([ResolvedGold(places=(span,))], [PassagePlace("a", (InkRange(0, 6),))], k=1)
     0.75
     """
-    if k < 1:
-        msg = f"k counts passages from 1, got {k}"
+    return span_coverages(gold, passages, ks=(k,))[0]
+
+
+def span_coverages(
+    gold: Sequence[ResolvedGold], passages: Sequence[PassagePlace], *, ks: Sequence[int]
+) -> list[float | None]:
+    """The same for several k, with the passages looked through once.
+
+    Raises:
+        ValueError: A k is below 1, or a gold span holds no ink.
+
+    >>> span = ResolvedPlace(kind="span", target_id="a", start=0, end=8, ink_start=0, ink_end=8)
+    >>> halves = [PassagePlace("a", (InkRange(0, 4),)), PassagePlace("a", (InkRange(4, 9),))]
+    >>> span_coverages([ResolvedGold(places=(span,))], halves, ks=(1, 2))
+    [0.5, 1.0]
+    """
+    if min(ks, default=1) < 1:
+        msg = f"k counts passages from 1, got {min(ks)}"
         raise ValueError(msg)
-    seen = _Seen.of(passages[:k])
-    shares = [max(_place_share(place, seen) for place in entry.places) for entry in gold if has_span([entry])]
-    return sum(shares) / len(shares) if shares else None
+    seen = _Seen.of(passages)
+    spans = [entry.places for entry in gold if has_span([entry])]
+    if not spans:
+        return [None] * len(ks)
+    return [sum(max(_place_share(place, seen, k) for place in places) for places in spans) / len(spans) for k in ks]
 
 
 def has_span(gold: Sequence[ResolvedGold]) -> bool:
@@ -277,12 +296,15 @@ def _place_rank(place: ResolvedPlace, seen: _Seen) -> int | None:
     return None
 
 
-def _place_share(place: ResolvedPlace, seen: _Seen) -> float:
+def _place_share(place: ResolvedPlace, seen: _Seen, k: int = sys.maxsize) -> float:
     if place.kind != "span":
-        return 0.0 if _place_rank(place, seen) is None else 1.0
+        rank = _place_rank(place, seen)
+        return 1.0 if rank is not None and rank <= k else 0.0
     span = _span(place)
     gaps = [span]
-    for _, ink in seen.by_document.get(place.target_id, ()):
+    for rank, ink in seen.by_document.get(place.target_id, ()):
+        if rank > k:
+            break
         gaps = _uncovered(gaps, ink)
     n_ink = span.end - span.start
     return (n_ink - sum(gap.end - gap.start for gap in gaps)) / n_ink

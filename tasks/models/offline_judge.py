@@ -6,7 +6,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from schemas.record import Record
-from schemas.seats import Failure, GroundRequest, PointsRequest
+from schemas.seats import Failure, Given, GroundRequest, PointsRequest
 from schemas.state import State
 from schemas.verdict import JudgedClaim, JudgedWord, PointVerdict, PointWord, Quote
 from tasks.models.content import Place
@@ -52,30 +52,26 @@ class OfflineJudge:
 
     >>> claims, passages = ("Logs stay 3 days.",), ("All logs stay 3 days.",)
     >>> request = GroundRequest(question="?", claims=claims, passages=passages)
-    >>> [(_, (judged,))] = OfflineJudge().judge_grounding([request])
+    >>> [(_, (judged,), _)] = OfflineJudge().judge_grounding([request])
     >>> judged.verdict, judged.quotes[0].text
     ('SUPPORTED', 'All logs stay 3 days.')
     """
 
-    def judge_grounding(
-        self, requests: Sequence[GroundRequest]
-    ) -> Iterator[tuple[int, tuple[JudgedClaim, ...] | Failure]]:
+    def judge_grounding(self, requests: Sequence[GroundRequest]) -> Iterator[Given[tuple[JudgedClaim, ...]]]:
         """Judge each claim against the passages; a request that cannot be judged is a failure of its own."""
         for position, request in enumerate(requests):
             try:
-                yield position, _judge_claims(request)
+                yield Given(position, _judge_claims(request))
             except Exception as error:  # noqa: BLE001 one bad request must not take the others along
-                yield position, _failure(error)
+                yield Given(position, _failure(error))
 
-    def judge_points(
-        self, requests: Sequence[PointsRequest]
-    ) -> Iterator[tuple[int, tuple[PointVerdict, ...] | Failure]]:
+    def judge_points(self, requests: Sequence[PointsRequest]) -> Iterator[Given[tuple[PointVerdict, ...]]]:
         """Judge each key point against the answer."""
         for position, request in enumerate(requests):
             try:
-                yield position, _judge_points(request)
+                yield Given(position, _judge_points(request))
             except Exception as error:  # noqa: BLE001
-                yield position, _failure(error)
+                yield Given(position, _failure(error))
 
 
 def _failure(error: Exception) -> Failure:

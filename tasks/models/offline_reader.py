@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from schemas.answer import Form, Reading, Relevancy
-from schemas.seats import Failure, ReadRequest
+from schemas.seats import Failure, Given, ReadRequest
 from schemas.state import State
 from tasks.models.lexicon import LIGHT_STEMS
 from tasks.models.relevancy import addresses, content, fits, share_of
@@ -22,7 +22,7 @@ _ANSWERS_SHARE: Final = 0.5
 class OfflineReader:
     """Reads answers by rule: no key, no network, deterministic."""
 
-    def read(self, requests: Sequence[ReadRequest]) -> Iterator[tuple[int, Reading | Failure]]:
+    def read(self, requests: Sequence[ReadRequest]) -> Iterator[Given[Reading]]:
         """Read each answer, in order; one that cannot be read is a failure of its own."""
         for position, request in enumerate(requests):
             reply: Reading | Failure
@@ -30,7 +30,7 @@ class OfflineReader:
                 reply = _read(request)
             except Exception as error:  # noqa: BLE001 - one answer's bug must not cost the others
                 reply = Failure(state=State.ERRORED, kind=type(error).__name__, message=str(error))
-            yield position, reply
+            yield Given(position, reply)
 
 
 class _Denial(NamedTuple):

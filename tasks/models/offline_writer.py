@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
-from schemas.seats import Draft, Failure, WriteRequest
+from schemas.seats import Draft, Failure, Given, WriteRequest
 from schemas.setup import OfflineWriterSettings
 from schemas.state import State
 from tasks.models.lexicon import STOP_STEMS
@@ -55,13 +55,14 @@ class OfflineWriter:
     def __init__(self, settings: OfflineWriterSettings) -> None:
         self._settings = settings
 
-    def write(self, requests: Sequence[WriteRequest]) -> Iterator[tuple[int, Draft | Failure]]:
+    def write(self, requests: Sequence[WriteRequest]) -> Iterator[Given[Draft]]:
         """Answer each request, in order."""
         for position, request in enumerate(requests):
             try:
-                yield position, Draft(text=self._answer(request))
+                yield Given(position, Draft(text=self._answer(request)))
             except Exception as error:  # noqa: BLE001 - one request's bug must not cost the others
-                yield position, Failure(state=State.ERRORED, kind=type(error).__name__, message=str(error))
+                failure = Failure(state=State.ERRORED, kind=type(error).__name__, message=str(error))
+                yield Given(position, failure)
 
     def _answer(self, request: WriteRequest) -> str:
         units = [

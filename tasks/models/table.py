@@ -1,65 +1,137 @@
 """The one table of seats: which providers can write, read and judge, and what their keys are made of."""
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
+from schemas.claude import ClaudeSettings
 from schemas.seats import Judge, Reader, Writer
 from schemas.setup import Judge as JudgeSettings
-from schemas.setup import OfflineWriterSettings
+from schemas.setup import WriterSettings
 from tasks.models import offline_judge, offline_reader, offline_writer
+from tasks.models.claude import judge as claude_judge
+from tasks.models.claude import reader as claude_reader
+from tasks.models.claude import writer as claude_writer
+from tasks.models.claude.request import endpoint
+from tasks.models.seating import OFFLINE, Seating
 from tasks.store.keys import Material, key
 
-WRITERS: Final[Mapping[str, Callable[[OfflineWriterSettings], Writer]]] = {
-    "offline": offline_writer.OfflineWriter,
+Prompts = Mapping[str, str]
+
+
+def _claude_writer(settings: Any, seating: Seating) -> Writer:  # noqa: ANN401 - the table's rows take what is theirs
+    return claude_writer.ClaudeWriter(settings, seating.prompts[settings.prompt], seating.desk())
+
+
+def _claude_reader(settings: Any, seating: Seating) -> Reader:  # noqa: ANN401
+    prompt = seating.prompts[settings.prompt]
+    return claude_reader.ClaudeReader(settings, prompt, seating.desk(), trial=seating.reading_trial)
+
+
+def _claude_judge(settings: Any, seating: Seating) -> Judge:  # noqa: ANN401
+    prompts = seating.prompts[settings.grounding_prompt], seating.prompts[settings.points_prompt]
+    return claude_judge.ClaudeJudge(settings, *prompts, seating.desk(), trial=seating.judging_trial)
+
+
+_CLAUDE: Final = ("anthropic", "bedrock", "vertex")
+
+WRITERS: Final[Mapping[str, Callable[[Any, Seating], Writer]]] = {
+    "offline": lambda settings, _: offline_writer.OfflineWriter(settings),
+    **dict.fromkeys(_CLAUDE, _claude_writer),
 }
-READERS: Final[Mapping[str, Callable[[], Reader]]] = {"offline": offline_reader.OfflineReader}
-JUDGES: Final[Mapping[str, Callable[[], Judge]]] = {"offline": offline_judge.OfflineJudge}
+READERS: Final[Mapping[str, Callable[[Any, Seating], Reader]]] = {
+    "offline": lambda *_: offline_reader.OfflineReader(),
+    **dict.fromkeys(_CLAUDE, _claude_reader),
+}
+JUDGES: Final[Mapping[str, Callable[[Any, Seating], Judge]]] = {
+    "offline": lambda *_: offline_judge.OfflineJudge(),
+    **dict.fromkeys(_CLAUDE, _claude_judge),
+}
 
-# The offline seats have no endpoint, model, prompt or schema; their code's version stands for all of it.
-_NOTHING: dict[str, Material] = {"endpoint": None, "model": None, "prompt": None, "schema": None}
 
-
-def open_writer(settings: OfflineWriterSettings) -> Writer:
+def open_writer(settings: WriterSettings, seating: Seating = OFFLINE) -> Writer:
     """The writer of a setup."""
-    return WRITERS[settings.provider](settings)
+    return WRITERS[settings.provider](settings, seating)
 
 
-def open_reader(settings: JudgeSettings) -> Reader:
+def open_reader(settings: JudgeSettings, seating: Seating = OFFLINE) -> Reader:
     """The reader in front of a judge."""
-    return READERS[settings.reader.provider]()
+    return READERS[settings.reader.provider](settings.reader, seating)
 
 
-def open_judge(settings: JudgeSettings) -> Judge:
+def open_judge(settings: JudgeSettings, seating: Seating = OFFLINE) -> Judge:
     """The judge itself."""
-    return JUDGES[settings.judge.provider]()
+    return JUDGES[settings.judge.provider](settings.judge, seating)
 
 
-def writer_material(settings: OfflineWriterSettings) -> Material:
-    """What an answer's key says of its writer."""
+def claude_settings(*seats: object) -> list[ClaudeSettings]:
+    """Those of the seats' settings that name a Claude model: they need a key, and cost money."""
+    return [settings for settings in seats if isinstance(settings, ClaudeSettings)]
+
+
+def writer_material(settings: WriterSettings) -> Material:
+    """What an answer's key says of its writer; the prompt stands beside it."""
+    if isinstance(settings, ClaudeSettings):
+        return {**_asked(settings), "version": claude_writer.VERSION}
     return {**settings.model_dump(mode="json"), "version": offline_writer.VERSION}
 
 
-def reader_key(settings: JudgeSettings) -> str:
+def writer_prompt(settings: WriterSettings, prompts: Prompts) -> str | None:
+    """Text of the writer's prompt; the offline writer has none."""
+    return prompts[settings.prompt] if isinstance(settings, ClaudeSettings) else None
+
+
+def reader_key(settings: JudgeSettings, prompts: Prompts) -> str:
     """Names everything that could change a reading beside the answer (METRICS.md §7)."""
-    return key(
-        "reader",
-        provider=settings.reader.provider,
-        parameters=None,
-        parser=offline_reader.VERSION,
-        **_NOTHING,
-    )
+    reader = settings.reader
+    if isinstance(reader, ClaudeSettings):
+        schema = claude_reader.SCHEMA_DIGEST
+        return _key("reader", reader, prompts[reader.prompt], schema, claude_reader.VERSION)
+    return _offline_key("reader", offline_reader.VERSION)
 
 
-def judge_key(settings: JudgeSettings) -> str:
-    """Names everything that could change a verdict beside what is judged (METRICS.md §7)."""
-    return key("judge", provider=settings.judge.provider, parameters=None, parser=offline_judge.VERSION, **_NOTHING)
+def grounding_key(settings: JudgeSettings, prompts: Prompts) -> str:
+    """Names everything that could change a verdict on a claim beside what is judged (METRICS.md §7)."""
+    judge = settings.judge
+    if isinstance(judge, ClaudeSettings):
+        schema = claude_judge.GROUNDING_DIGEST
+        return _key("judge", judge, prompts[judge.grounding_prompt], schema, claude_judge.GROUNDING_VERSION)
+    return _offline_key("judge", offline_judge.VERSION)
 
 
-def judge_id(settings: JudgeSettings) -> str:
-    """The judge_key with the model that replied; the offline judge is its own model."""
-    return f"{judge_key(settings)}:offline"
+def points_key(settings: JudgeSettings, prompts: Prompts) -> str:
+    """The same for a verdict on a key point: another prompt and schema, so another key."""
+    judge = settings.judge
+    if isinstance(judge, ClaudeSettings):
+        schema = claude_judge.POINTS_DIGEST
+        return _key("judge", judge, prompts[judge.points_prompt], schema, claude_judge.POINTS_VERSION)
+    return _offline_key("judge", offline_judge.VERSION)
+
+
+def who_replied(seat_key: str, model: str | None) -> str:
+    """The key with the model that replied (METRICS.md §7: judge_id); an offline seat is its own model."""
+    return f"{seat_key}:{model or 'offline'}"
 
 
 def labelled_offline(settings: JudgeSettings) -> bool:
     """Whether verdicts come from the built-in judge: for wiring, demos and a first look, no verdict."""
     return settings.judge.provider == "offline"
+
+
+def _asked(settings: ClaudeSettings) -> dict[str, Material]:
+    # Deadlines, concurrency and prices cannot change a reply.
+    return {
+        "provider": settings.provider,
+        "endpoint": endpoint(settings),
+        "model": settings.model,
+        "parameters": {"effort": settings.effort, "max_tokens": settings.max_tokens},
+    }
+
+
+def _key(record: str, settings: ClaudeSettings, prompt: str, schema: str, version: int) -> str:
+    return key(record, **_asked(settings), prompt=prompt, schema=schema, parser=version)
+
+
+def _offline_key(record: str, version: int) -> str:
+    # No endpoint, model, prompt or schema; the code's version stands for all of it.
+    nothing: dict[str, Material] = {"endpoint": None, "model": None, "prompt": None, "schema": None}
+    return key(record, provider="offline", parameters=None, parser=version, **nothing)

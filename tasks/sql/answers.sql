@@ -1,5 +1,6 @@
 -- One row per (setup, question) of the runs looked at: everything that tables count, still unaveraged.
--- A value is NULL where the stage has no result; NULL never counts as 0.
+-- A value is NULL where the stage has no result; NULL never counts as 0. `claim_verdicts` and `point_verdicts` are
+-- the verdicts alone. The order is fixed, so that a mean is added up the same way each time.
 CREATE OR REPLACE TEMP TABLE answer_scores AS
 WITH grounded AS (
   SELECT
@@ -8,31 +9,31 @@ WITH grounded AS (
     len(list_filter(verdicts, lambda v: v.verdict = 'SUPPORTED')) AS n_supported,
     len(list_filter(verdicts, lambda v: v.verdict = 'UNVERIFIED')) AS n_unverified,
     len(list_filter(verdicts, lambda v: v.verdict = 'CONTRADICTED')) AS n_contradicted
-  FROM grounding_rows
+  FROM claim_verdicts
 ),
+-- A question's verdicts on its points; number n is about the n-th point.
 judged AS (
-  SELECT key, unnest(verdicts) AS verdict
-  FROM correctness_rows
+  SELECT m.place, m.question_id, q.vital, list_filter(j.verdicts, lambda v: v.number <= len(q.vital)) AS verdicts
+  FROM manifest AS m
+  JOIN point_verdicts AS j ON j.key = m.correctness_key
+  JOIN asked_read AS q ON q.run_id = m.run_id AND q.question_id = m.question_id
+  WHERE m.correctness_state = 'scored'
 ),
 pointed AS (
   SELECT
-    m.place,
-    m.question_id,
-    count(*) AS n_points,
-    count(*) FILTER (j.verdict.verdict = 'COVERED') AS n_covered,
-    count(*) FILTER (j.verdict.verdict = 'PARTLY') AS n_partly,
-    count(*) FILTER (j.verdict.verdict = 'MISSING') AS n_missing,
-    count(*) FILTER (j.verdict.verdict = 'CONTRADICTED') AS n_contradicted,
-    count(*) FILTER (p.vital) AS n_vital,
-    count(*) FILTER (p.vital AND j.verdict.verdict = 'COVERED') AS n_vital_covered,
-    count(*) FILTER (p.vital AND j.verdict.verdict = 'PARTLY') AS n_vital_partly,
-    count(*) FILTER (p.vital AND j.verdict.verdict = 'MISSING') AS n_vital_missing
-  FROM manifest AS m
-  JOIN judged AS j ON j.key = m.correctness_key
-  JOIN asked_points AS p
-    ON p.run_id = m.run_id AND p.question_id = m.question_id AND p.number = j.verdict.number
-  WHERE m.correctness_state = 'scored'
-  GROUP BY ALL
+    place,
+    question_id,
+    len(verdicts) AS n_points,
+    len(list_filter(verdicts, lambda v: v.verdict = 'COVERED')) AS n_covered,
+    len(list_filter(verdicts, lambda v: v.verdict = 'PARTLY')) AS n_partly,
+    len(list_filter(verdicts, lambda v: v.verdict = 'MISSING')) AS n_missing,
+    len(list_filter(verdicts, lambda v: v.verdict = 'CONTRADICTED')) AS n_contradicted,
+    len(list_filter(verdicts, lambda v: vital[v.number])) AS n_vital,
+    len(list_filter(verdicts, lambda v: vital[v.number] AND v.verdict = 'COVERED')) AS n_vital_covered,
+    len(list_filter(verdicts, lambda v: vital[v.number] AND v.verdict = 'PARTLY')) AS n_vital_partly,
+    len(list_filter(verdicts, lambda v: vital[v.number] AND v.verdict = 'MISSING')) AS n_vital_missing
+  FROM judged
+  WHERE len(verdicts) > 0
 )
 SELECT
   m.place,
@@ -69,11 +70,12 @@ SELECT
   c.arrived,
   c.page_level,
   m.correctness_state,
-  EXISTS (FROM asked_points AS ap WHERE ap.run_id = m.run_id AND ap.question_id = m.question_id) AS labelled
+  len(q.vital) > 0 AS labelled
 FROM manifest AS m
-JOIN asked_questions AS q ON q.run_id = m.run_id AND q.question_id = m.question_id
+JOIN asked_read AS q ON q.run_id = m.run_id AND q.question_id = m.question_id
 LEFT JOIN answer_rows AS a ON a.key = m.answer_key AND m.answer_state = 'scored'
 LEFT JOIN reading_rows AS r ON r.key = m.reading_key AND m.reading_state = 'scored'
 LEFT JOIN grounded AS g ON g.key = m.grounding_key AND m.grounding_state = 'scored'
 LEFT JOIN pointed AS p ON p.place = m.place AND p.question_id = m.question_id
-LEFT JOIN cell_rows AS c ON c.key = m.cell_key AND m.cell_state = 'scored';
+LEFT JOIN cell_rows AS c ON c.key = m.cell_key AND m.cell_state = 'scored'
+ORDER BY m.place, q.position;

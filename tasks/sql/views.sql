@@ -277,16 +277,20 @@ COMMENT ON COLUMN scores.value IS 'Between 0 and 1; NULL where there is nothing 
 COMMENT ON COLUMN scores.reason IS 'Why there is no value: unanswerable, unlabelled, no_ranking and so on';
 
 CREATE OR REPLACE VIEW costs AS
-SELECT m.setup, m.judge, m.question_id, 'generate' AS stage, r.cost_usd, r.latency_s
+SELECT m.setup, m.judge, m.question_id, 'generate' AS stage, r.cost_usd, r.latency_s,
+  r.n_calls, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens
 FROM manifest AS m JOIN answer_rows AS r ON r.key = m.answer_key AND m.answer_state = 'scored'
 UNION ALL
-SELECT m.setup, m.judge, m.question_id, 'read', r.cost_usd, r.latency_s
+SELECT m.setup, m.judge, m.question_id, 'read', r.cost_usd, r.latency_s,
+  r.n_calls, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens
 FROM manifest AS m JOIN reading_rows AS r ON r.key = m.reading_key AND m.reading_state = 'scored'
 UNION ALL
-SELECT m.setup, m.judge, m.question_id, 'judge-grounding', r.cost_usd, r.latency_s
+SELECT m.setup, m.judge, m.question_id, 'judge-grounding', r.cost_usd, r.latency_s,
+  r.n_calls, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens
 FROM manifest AS m JOIN grounding_rows AS r ON r.key = m.grounding_key AND m.grounding_state = 'scored'
 UNION ALL
-SELECT m.setup, m.judge, m.question_id, 'judge-correctness', r.cost_usd, r.latency_s
+SELECT m.setup, m.judge, m.question_id, 'judge-correctness', r.cost_usd, r.latency_s,
+  r.n_calls, r.input_tokens, r.output_tokens, r.cache_read_tokens, r.cache_write_tokens
 FROM manifest AS m JOIN correctness_rows AS r ON r.key = m.correctness_key AND m.correctness_state = 'scored';
 COMMENT ON VIEW costs IS 'What each row cost when it was made; a row that two setups share is listed for both';
 COMMENT ON COLUMN costs.setup IS 'Name of the setup';
@@ -294,4 +298,9 @@ COMMENT ON COLUMN costs.judge IS 'Name of the judge of the run';
 COMMENT ON COLUMN costs.question_id IS 'Id of the question';
 COMMENT ON COLUMN costs.stage IS 'generate, read, judge-grounding or judge-correctness';
 COMMENT ON COLUMN costs.cost_usd IS 'US dollars; the offline seats cost nothing';
-COMMENT ON COLUMN costs.latency_s IS 'Seconds; NULL where it was not measured';
+COMMENT ON COLUMN costs.latency_s IS 'Seconds, over all calls of the row; NULL where no model was asked';
+COMMENT ON COLUMN costs.n_calls IS 'Replies that the row rests on; 0 of an offline seat';
+COMMENT ON COLUMN costs.input_tokens IS 'Fresh input; what the prompt cache gave or took stands beside it';
+COMMENT ON COLUMN costs.output_tokens IS 'Tokens of the replies';
+COMMENT ON COLUMN costs.cache_read_tokens IS 'Input that the prompt cache gave, at a tenth of the price';
+COMMENT ON COLUMN costs.cache_write_tokens IS 'Input that the prompt cache took, a little dearer than fresh';

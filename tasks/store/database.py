@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from tasks.store.layout import SCHEMAS, TRAIL
 from tasks.store.runs import RunFolder, RunRecord
@@ -26,19 +26,6 @@ _QUESTIONS: Final = pa.schema([
     ("tags", pa.map_(pa.string(), pa.string())),
 ])
 _ASKED_TEXT: Final = pa.schema([("run_id", pa.string()), ("position", pa.int64()), ("asked", pa.large_string())])
-_ASKED_QUESTIONS: Final = """
-SELECT run_id, q.question_id AS question_id, position, q.text AS text, q.answerable AS answerable,
-  q.gold_rule AS gold_rule, len(q.gold) AS n_gold, q.tags AS tags
-FROM asked_read ORDER BY run_id, position
-"""
-_ASKED_POINTS: Final = """
-SELECT run_id, q.question_id AS question_id, number, point.point_id AS point_id, point.text AS text,
-  point.vital AS vital, point.status AS status
-FROM (
-  SELECT run_id, position, q, unnest(q.points) AS point, generate_subscripts(q.points, 1) AS number FROM asked_read
-)
-ORDER BY run_id, position, number
-"""
 _POINTS: Final = pa.schema([
     ("run_id", pa.string()),
     ("question_id", pa.string()),
@@ -48,6 +35,17 @@ _POINTS: Final = pa.schema([
     ("vital", pa.bool_()),
     ("status", pa.string()),
 ])
+
+# What a script counts of nested lists, by script and relation. DuckDB reads such a list whole, every quote and
+# text in it; these fields alone are a fifth of the work.
+_NARROW: Final[Mapping[str, Mapping[str, tuple[str, tuple[str, ...]]]]] = {
+    "answers": {
+        "claim_verdicts": ("grounding", ("verdicts.list.element.verdict",)),
+        "point_verdicts": ("correctness", ("verdicts.list.element.number", "verdicts.list.element.verdict")),
+    },
+}
+# A query's threads take a batch each of a table in memory; one that is a single batch is one thread's work.
+_BATCH_ROWS: Final = 8_192
 
 
 class Pick(NamedTuple):
@@ -93,11 +91,7 @@ class Database:
         for record in store.records():
             self._view(f"{record}_rows", SCHEMAS[record], store.rows(record).live_paths())
         self.add("manifest", _manifest(store, picks))
-        # Read by DuckDB: a model for each of 100,000 questions would take seconds.
-        self._connection.register("asked_text", _asked_text(store, list(dict.fromkeys(pick.run_id for pick in picks))))
-        self.run("asked")
-        self.add("asked_questions", self._connection.sql(_ASKED_QUESTIONS).to_arrow_table().cast(_QUESTIONS))
-        self.add("asked_points", self._connection.sql(_ASKED_POINTS).to_arrow_table().cast(_POINTS))
+        self._add_asked(store, sorted({pick.run_id for pick in picks}))
 
     def add(self, name: str, table: pa.Table) -> None:
         """Make an Arrow table known by a name."""
@@ -116,8 +110,9 @@ class Database:
 
     def run(self, script: str) -> list[dict[str, Any]]:
         """Run a script of `tasks/sql/` and return its last statement's rows."""
-        text = (_SQL / f"{script}.sql").read_text(encoding="utf-8")
-        result = self._connection.execute(text)
+        for name, (record, columns) in _NARROW.get(script, {}).items():
+            self._connection.register(name, self._narrow(record, columns))
+        result = self._connection.execute(_script(script))
         names = [column[0] for column in result.description or ()]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
@@ -166,6 +161,27 @@ class Database:
         self._connection.execute("SET enable_external_access = false")
         self._connection.execute("SET lock_configuration = true")
 
+    def _add_asked(self, store: Store, run_ids: Sequence[str]) -> None:
+        """Make what was asked known: `asked_read`, and from it `asked_questions` and `asked_points`."""
+        # Read by DuckDB: a model for each of 100,000 questions would take seconds.
+        self._connection.register("asked_text", _asked_text(store, run_ids))
+        asked = self._connection.sql(_script("asked")).to_arrow_table()
+        self._connection.unregister("asked_text")
+        self._connection.register("asked_read", _in_batches(asked))
+        self.add("asked_questions", _in_batches(asked.select(_QUESTIONS.names).cast(_QUESTIONS)))
+        self.add("asked_points", _in_batches(_points(asked)))
+
+    def _narrow(self, record: str, columns: Sequence[str]) -> pa.Table:
+        """Some columns of the parts that the record's view reads."""
+        names = ["key", *columns]
+        tables = []
+        for path in self.parts.get(f"{record}_rows", ()):
+            with pq.ParquetFile(path) as file:
+                tables.append(file.read(names))
+        if not tables:
+            return SCHEMAS[record].empty_table().select(["key", *dict.fromkeys(n.partition(".")[0] for n in columns)])
+        return _in_batches(pa.concat_tables(tables))
+
     def _view(self, name: str, schema: pa.Schema, paths: Sequence[str]) -> None:
         if not paths:
             self.add(name, schema.empty_table())
@@ -182,20 +198,28 @@ def view_over(name: str, paths: Sequence[str]) -> str:
 
 def views_script() -> str:
     """The SQL of the views a person queries."""
-    return (_SQL / "views.sql").read_text(encoding="utf-8")
+    return _script("views")
+
+
+def _script(name: str) -> str:
+    return (_SQL / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def _in_batches(table: pa.Table) -> pa.Table:
+    """The same table, cut into batches and not copied."""
+    return pa.Table.from_batches(table.to_batches(max_chunksize=_BATCH_ROWS), table.schema)
 
 
 def _manifest(store: Store, picks: Sequence[Pick]) -> pa.Table:
     tables = []
     for place, pick in enumerate(picks):
-        table = RunFolder(store.runs_folder, pick.run_id).manifest()
-        table = table.filter(pc.equal(table.column("setup"), pick.setup))
         run = RunFolder(store.runs_folder, pick.run_id)
-        table = table.append_column("run_id", pa.array([pick.run_id] * table.num_rows, pa.string()))
-        table = table.append_column("judge", pa.array([run.record().judge] * table.num_rows, pa.string()))
-        tables.append(table.append_column("place", pa.array([place] * table.num_rows, pa.int64())))
+        table = run.rows_of(pick.setup)
+        table = table.append_column("run_id", pa.repeat(pick.run_id, table.num_rows))
+        table = table.append_column("judge", pa.repeat(run.record().judge, table.num_rows))
+        tables.append(table.append_column("place", pa.repeat(pa.scalar(place, pa.int64()), table.num_rows)))
     empty = pa.schema([*TRAIL, ("run_id", pa.string()), ("judge", pa.string()), ("place", pa.int64())]).empty_table()
-    return pa.concat_tables([empty, *tables])
+    return _in_batches(pa.concat_tables([empty, *tables]))
 
 
 def _asked_text(store: Store, run_ids: Sequence[str]) -> pa.Table:
@@ -204,4 +228,21 @@ def _asked_text(store: Store, run_ids: Sequence[str]) -> pa.Table:
         asked = RunFolder(store.runs_folder, run_id).asked_text()
         columns = [pa.repeat(run_id, len(asked)), pa.array(np.arange(len(asked))), asked.cast(pa.large_string())]
         tables.append(pa.table(columns, schema=_ASKED_TEXT))
-    return pa.concat_tables([_ASKED_TEXT.empty_table(), *tables])
+    return _in_batches(pa.concat_tables([_ASKED_TEXT.empty_table(), *tables]))
+
+
+def _points(asked: pa.Table) -> pa.Table:
+    """A row for each point of each question, numbered from 1."""
+    lists = asked.column("points").combine_chunks()
+    lengths = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    question = np.repeat(np.arange(len(lengths)), lengths)
+    first = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    of_question = asked.select(["run_id", "question_id"]).take(pa.array(question))
+    points = lists.flatten()
+    columns = {
+        "run_id": of_question.column("run_id"),
+        "question_id": of_question.column("question_id"),
+        "number": pa.array(np.arange(len(points)) - first + 1),
+        **{name: points.field(name) for name in ("point_id", "text", "vital", "status")},
+    }
+    return pa.table(columns).cast(_POINTS)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 _RANGE: Final = pa.struct([
     ("start", pa.int64()),
@@ -61,8 +61,17 @@ _FAILED_POINT: Final = pa.struct([
     ("used", pa.bool_()),
 ])
 
-# What a row cost when it was made. The offline seats cost nothing; NULL would mean that nobody knows.
-_COST: Final = [("judge_id", pa.string()), ("cost_usd", pa.float64()), ("latency_s", pa.float64())]
+# What a row took when it was made. The offline seats cost nothing; NULL means that it was not measured.
+_TOOK: Final = [
+    ("cost_usd", pa.float64()),
+    ("latency_s", pa.float64()),
+    ("n_calls", pa.int64()),
+    ("input_tokens", pa.int64()),
+    ("output_tokens", pa.int64()),
+    ("cache_read_tokens", pa.int64()),
+    ("cache_write_tokens", pa.int64()),
+]
+_JUDGED: Final = [("judge_id", pa.string()), *_TOOK]
 _MADE: Final = [("made_by", pa.string()), ("made_at", pa.timestamp("us", tz="UTC"))]
 
 
@@ -104,7 +113,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
         ("n_words", pa.int64()),
         ("no_answer", pa.string()),
         ("writer_id", pa.string()),
-        *_COST[1:],
+        *_TOOK,
     ),
     "reading": _schema(
         ("claims", pa.list_(_CLAIM)),
@@ -114,10 +123,10 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
         ("relevancy", pa.string()),
         ("n_claims", pa.int64()),
         ("claims_digest", pa.string()),
-        *_COST,
+        *_JUDGED,
     ),
-    "grounding": _schema(("verdicts", pa.list_(_CLAIM_VERDICT)), *_COST),
-    "correctness": _schema(("verdicts", pa.list_(_POINT_VERDICT)), *_COST),
+    "grounding": _schema(("verdicts", pa.list_(_CLAIM_VERDICT)), *_JUDGED),
+    "correctness": _schema(("verdicts", pa.list_(_POINT_VERDICT)), *_JUDGED),
     "cell": _schema(
         ("label", pa.string()),
         ("reason", pa.string()),

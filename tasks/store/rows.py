@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from schemas.errors import StoreDamagedError
 from tasks.store.key_index import KeyIndex, carried_columns
@@ -141,6 +142,13 @@ class Rows:
         with self._guard:
             self._refresh()
             return sum(part.n_rows for part in self._live)
+
+    def sums(self, columns: Sequence[str]) -> list[int]:
+        """Each column summed over all rows; NULL adds nothing."""
+        with self._guard:
+            self._refresh()
+            tables = [self._read(part, list(columns), None) for part in self._live]
+        return [sum(pc.sum(table.column(name)).as_py() or 0 for table in tables) for name in columns]
 
     def live_paths(self) -> list[str]:
         """Paths of the live parts, for queries; each was found whole when this process first saw it."""

@@ -2,6 +2,7 @@
 
 import logging
 import secrets
+import shutil
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,7 +49,12 @@ _ASKED: Final = pa.schema([
 
 
 class RunRecord(Record):
-    """`run.json`: what a run is and how it ended. `running` with no process behind it means that it was killed."""
+    """`run.json`: what a run is and how it ended. `running` with no process behind it means that it was killed.
+
+    Attributes:
+        trials: By setup, which reading of the reader's and which of the judge's were taken.
+        paid_usd: What this run paid, rows that failed in the end included.
+    """
 
     run_id: str
     inputs_id: str
@@ -60,9 +66,12 @@ class RunRecord(Record):
     judge: str
     reader_key: str
     judge_key: str
+    points_key: str
+    trials: Mapping[str, tuple[int, int]]
     n_questions: int
     n_failed: int = 0
     counts: tuple[StageCount, ...] = ()
+    paid_usd: float = 0.0
     pid: int = 0
 
 
@@ -150,8 +159,20 @@ class RunFolder:
 
     def all_trails(self, setup: str) -> list[Trail]:
         """All rows of one setup."""
+        return _nested(self.rows_of(setup))
+
+    def steps(self, setup: str, names: Sequence[str]) -> dict[str, tuple[Step, ...]]:
+        """Some steps of each row of one setup, by question id."""
+        columns = ["question_id", *(f"{name}_{part}" for name in names for part in _STEP_FIELDS)]
+        found = self.rows_of(setup).select(columns).to_pydict()
+        return dict(zip(found["question_id"], zip(*(_steps(name, found) for name in names), strict=True), strict=True))
+
+    def rows_of(self, setup: str) -> pa.Table:
+        """The manifest's rows of one setup, not copied: they stand together, as `manifest` puts them."""
         table = self.manifest()
-        return _nested(table.filter(pc.equal(table.column("setup"), setup)))
+        setups = table.column("setup")
+        first = pc.index(setups, setup).as_py()
+        return table.slice(max(first, 0), pc.sum(pc.equal(setups, setup)).as_py() or 0)
 
     def manifest(self) -> pa.Table:
         """All rows written so far; a shard that was never reached has none yet."""
@@ -181,6 +202,12 @@ class RunFolder:
         self.save(record)
         for path in parts:
             path.unlink()
+
+    def remove(self) -> None:
+        """Take the run out of the store; rows that it made stay."""
+        # The record first: without it a folder is no run, should this be interrupted.
+        (self.folder / "run.json").unlink(missing_ok=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _shard_path(self, shard: Shard) -> Path:
         position = next(

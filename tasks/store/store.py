@@ -50,6 +50,11 @@ class Store:
         return self.root / "index"
 
     @property
+    def journal_folder(self) -> Path:
+        """Holds each raw reply of a model, from the moment it arrives."""
+        return self.root / "journal"
+
+    @property
     def runs_folder(self) -> Path:
         """Holds the runs, a folder per run_id."""
         return self.root / "runs"

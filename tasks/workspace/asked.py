@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from schemas.document import Document
 from schemas.errors import InputError
@@ -25,24 +26,30 @@ def ask(
         InputError: When gold does not resolve and `skip_unresolved` is off.
     """
     finder = GoldFinder({document.document_id: document for document in documents})
+    files = _Files(str(where / "questions.jsonl"), str(where / "keypoints.json"))
     return [
-        _ask(question, points.get(question.id, ()), finder, skip_unresolved=skip_unresolved, where=where)
+        _ask(question, points.get(question.id, ()), finder, skip_unresolved=skip_unresolved, files=files)
         for question in questions
     ]
 
 
+class _Files(NamedTuple):
+    """Where questions and points were written, for errors."""
+
+    questions: str
+    points: str
+
+
 def _ask(
-    question: Question, points: Sequence[KeyPoint], finder: GoldFinder, *, skip_unresolved: bool, where: Path
+    question: Question, points: Sequence[KeyPoint], finder: GoldFinder, *, skip_unresolved: bool, files: _Files
 ) -> AskedQuestion:
     name = f"question {question.id}"
     unresolved = False
     gold: tuple[ResolvedGold, ...] = ()
     point_gold: list[tuple[ResolvedGold, ...]] = [()] * len(points)
     try:
-        gold = finder.resolve(question.gold, where=f"{where / 'questions.jsonl'} {name}")
-        point_gold = [
-            finder.resolve(point.gold, where=f"{where / 'keypoints.json'} {name} point {point.id}") for point in points
-        ]
+        gold = finder.resolve(question.gold, where=f"{files.questions} {name}")
+        point_gold = [finder.resolve(point.gold, where=f"{files.points} {name} point {point.id}") for point in points]
     except InputError as error:
         if not skip_unresolved:
             error.remedy = f"{error.remedy} Or leave such questions out of recall with --skip-unresolved.".strip()

@@ -7,7 +7,8 @@ from pathlib import Path
 from schemas.document import Document
 from schemas.errors import InputError
 from schemas.question import KeyPoint, Question
-from schemas.setup import Setup
+from schemas.setup import Judge, Setup
+from tasks.paid_seats import check_seats, prompts_of
 from tasks.prepare import saved_path
 from tasks.text.words import LANGUAGES
 from tasks.workspace.doubts import doubts_about_documents, doubts_about_labels, doubts_about_points, named
@@ -19,6 +20,7 @@ from tasks.workspace.lenient import (
     read_every_point,
     read_every_question,
 )
+from tasks.workspace.prompts import read_prompt
 from tasks.workspace.settings import load_grading, load_judge, load_setup, names_in, read_text
 
 
@@ -76,6 +78,8 @@ def _setups(workspace: Path, errors: list[str]) -> list[Setup]:
         with noted(errors):
             setups.append(load_setup(workspace, name))
     for setup in setups:
+        with noted(errors):
+            _check_seats(workspace, [setup], Judge(name="offline"))
         if setup.retrieval.stemmer not in LANGUAGES:
             problem = f"key retrieval.stemmer: unknown language {setup.retrieval.stemmer!r}"
             where = str(folder / f"{setup.name}.toml")
@@ -91,13 +95,22 @@ def _check_judging(workspace: Path, errors: list[str]) -> None:
         )
     for name in names_in(folder):
         with noted(errors):
-            load_judge(workspace, name)
+            judge = load_judge(workspace, name)
+            _check_seats(workspace, [], judge)
+            if judge.drafter is not None:
+                read_prompt(workspace, judge.drafter.prompt)
     with noted(errors):
         load_grading(workspace)
     for path in sorted(path for path in (workspace / "prompts").rglob("*") if path.is_file()):
         with noted(errors):
             if not read_text(path).strip():
                 errors.append(f"{path}: the prompt is empty.")
+
+
+def _check_seats(workspace: Path, setups: Sequence[Setup], judge: Judge) -> None:
+    """Find prompts and prices of Claude seats; a key is asked for when they are."""
+    prompts_of(workspace, setups, judge)
+    check_seats(workspace, setups, judge, batch=False, asks=False)
 
 
 def _documents(workspace: Path, setups: Sequence[Setup], errors: list[str]) -> list[Document]:

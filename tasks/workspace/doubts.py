@@ -1,6 +1,5 @@
 """What stops no run and still deserves a look: labels that are missing or thin, points their gold does not support."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -13,6 +12,7 @@ from schemas.setup import Judge, Setup, SplitNot
 from tasks.text.tokens import count_tokens
 from tasks.text.visible import one_line
 from tasks.workspace.gold import GoldFinder
+from tasks.workspace.sources import block_around
 
 _MOST_NAMED: Final = 5
 # Two to five points a question are recommended (METRICS.md §5).
@@ -20,7 +20,6 @@ _POINTS: Final = range(2, 6)
 _LEAST_WORDS: Final = 5
 # Beyond this one chunk is more text than a prompt should spend on one passage.
 _LONG_TOKENS: Final = 8_000
-_HEADING: Final = re.compile(r"^(#{1,6})[ \t].*$", re.MULTILINE)
 
 Points = Mapping[str, Sequence[KeyPoint]]
 
@@ -106,7 +105,7 @@ def doubts_about_points(
                 request = GroundRequest(question=question.text, claims=(point.text,), passages=passages)
                 asked.append((point, request))
     judge = open_judge(Judge(name="offline"))
-    for position, judged in judge.judge_grounding([request for _, request in asked]):
+    for position, judged, _ in judge.judge_grounding([request for _, request in asked]):
         if isinstance(judged, Failure) or judged[0].verdict == "SUPPORTED":
             continue
         point, _ = asked[position]
@@ -124,21 +123,7 @@ def _gold_texts(point: KeyPoint, texts: Mapping[str, str], finder: GoldFinder) -
         except InputError:
             continue  # told among the errors
         if place.kind == "span":
-            found.append(_surroundings(texts[place.target_id], place.start or 0, place.end or 0))
+            text = texts[place.target_id]
+            block = block_around(text, place.start or 0, place.end or 0)
+            found.append("\n\n".join([*block.headings, text[block.start : block.end]]))
     return tuple(found)
-
-
-def _surroundings(text: str, start: int, end: int) -> str:
-    r"""The block in which a stretch stands, under the headings above it.
-
-    >>> text = "# Logs\n\n## Team\n\nKept for 3 days.\n\n## Business\n\nKept for 9 days. Not more."
-    >>> _surroundings(text, text.index("9"), text.index("9") + 1)
-    '# Logs\n\n## Business\n\nKept for 9 days. Not more.'
-    """
-    gap = text.rfind("\n\n", 0, start)
-    begin = gap + 2 if gap >= 0 else 0
-    stop = text.find("\n\n", end)
-    path: list[re.Match[str]] = []
-    for heading in _HEADING.finditer(text, 0, begin):
-        path = [*(above for above in path if len(above[1]) < len(heading[1])), heading]
-    return "\n\n".join([*(heading[0] for heading in path), text[begin : stop if stop >= 0 else len(text)]])

@@ -9,6 +9,9 @@ from schemas.errors import InputError
 from schemas.gold import GoldEntry, Place, ResolvedGold, ResolvedPlace
 from tasks.text.ink import Ink
 
+# What a person wrote of one place: document, quote, occurrence, start, end.
+_Quoted = tuple[str | None, str | None, int | None, int | None, int | None]
+
 
 class GoldFinder:
     """Resolves gold against one corpus.
@@ -20,6 +23,8 @@ class GoldFinder:
     def __init__(self, documents: Mapping[str, Document]) -> None:
         self._documents = documents
         self._inks: dict[str, Ink] = {}
+        # A question and its points often quote the same sentence: each quote is looked for once.
+        self._found: dict[_Quoted, ResolvedPlace] = {}
 
     def resolve(self, entries: Sequence[GoldEntry], *, where: str) -> tuple[ResolvedGold, ...]:
         """Find every entry and its alternatives.
@@ -49,18 +54,24 @@ class GoldFinder:
     def _place(self, place: Place, where: str) -> ResolvedPlace:
         if place.passage is not None:
             return ResolvedPlace(kind="passage", target_id=place.passage)
+        quoted = (place.document, place.quote, place.occurrence, place.start, place.end)
+        if quoted not in self._found:
+            self._found[quoted] = self._found_place(place, where)
+        return self._found[quoted]
+
+    def _found_place(self, place: Place, where: str) -> ResolvedPlace:
         document = self._document(place, where)
         if place.kind == "document":
             return ResolvedPlace(kind="document", target_id=document.document_id)
         start, end = self._borders(place, document, where)
-        ink = self.ink(document.document_id)
+        ink_start = self.ink(document.document_id).at(start)
         return ResolvedPlace(
             kind="span",
             target_id=document.document_id,
             start=start,
             end=end,
-            ink_start=ink.at(start),
-            ink_end=ink.at(end),
+            ink_start=ink_start,
+            ink_end=ink_start + len("".join(document.text[start:end].split())),
         )
 
     def _document(self, place: Place, where: str) -> Document:
@@ -81,7 +92,7 @@ class GoldFinder:
                     where=where,
                 )
             return start, end
-        starts = list(_occurrences(place.quote, document.text))
+        starts = list(occurrences(place.quote, document.text))
         if not starts:
             raise InputError(
                 f"gold quote {_short(place.quote)!r} is not in {document.document_id}",
@@ -105,7 +116,8 @@ class GoldFinder:
         return starts[number - 1], starts[number - 1] + len(place.quote)
 
 
-def _occurrences(quote: str, text: str) -> Iterator[int]:
+def occurrences(quote: str, text: str) -> Iterator[int]:
+    """Where a quote stands in a text, letter for letter, overlapping ones included; `occurrence` 1 is the first."""
     position = text.find(quote)
     while position >= 0:
         yield position

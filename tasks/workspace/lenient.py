@@ -12,7 +12,7 @@ from schemas.errors import InputError
 from schemas.question import KeyPoint, Question
 from schemas.saved import SavedAnswer
 from tasks.workspace.corpus import HTML_SUFFIXES, TEXT_SUFFIXES, read_corpus
-from tasks.workspace.questions import read_key_points, read_questions, read_saved_answers
+from tasks.workspace.questions import in_use, read_key_points, read_questions, read_saved_answers
 from tasks.workspace.settings import as_object, parse_json, parse_object, read_text, validate
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -82,7 +82,7 @@ def read_every_answer(path: Path, errors: list[str]) -> dict[str, SavedAnswer]:
 def read_every_point(
     workspace: Path, questions: Sequence[Question], errors: list[str], *, all_known: bool
 ) -> dict[str, tuple[KeyPoint, ...]]:
-    """Read the key points that are right, and note every mistake.
+    """Read the key points in use that are right, and note every mistake.
 
     Args:
         workspace: Its folder.
@@ -108,7 +108,7 @@ def read_every_point(
                 errors.append(f"{where}: point id {point.id!r} is there twice (first for {seen[point.id]}).")
             seen.setdefault(point.id, question_id)
         if question_id in known:
-            found[question_id] = tuple(points)
+            found[question_id] = in_use(points)
     if all_known and len(errors) == before:
         with noted(errors):
             read_key_points(workspace, known)

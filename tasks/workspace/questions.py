@@ -1,6 +1,6 @@
 """`questions.jsonl`, `keypoints.json` and `answers/*.jsonl`: read whole, checked whole, before anything is computed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,8 +43,34 @@ def read_questions(workspace: Path) -> list[Question]:
     return list(questions.values())
 
 
+def choose_questions(questions: Sequence[Question], wanted: Sequence[str]) -> list[Question]:
+    """The questions with these ids, in the order in which they were asked for; without any, all.
+
+    Raises:
+        InputError: When an id is unknown.
+    """
+    by_id = {question.id: question for question in questions}
+    if unknown := [name for name in wanted if name not in by_id]:
+        raise InputError(f"unknown question {unknown[0]!r}", allowed=f"one of the {len(by_id)} ids in questions.jsonl")
+    return [by_id[name] for name in dict.fromkeys(wanted)] or list(questions)
+
+
 def read_key_points(workspace: Path, known: Mapping[str, Question]) -> dict[str, tuple[KeyPoint, ...]]:
-    """Read `keypoints.json`: a list of points for each question id. A workspace without the file has none.
+    """Read the key points of each question id that are in use: all but those a person dropped.
+
+    Raises:
+        InputError: When a question is unknown, a record is wrong, or a point id is there twice.
+    """
+    return {question_id: in_use(points) for question_id, points in read_point_lists(workspace, known).items()}
+
+
+def in_use(points: Iterable[KeyPoint]) -> tuple[KeyPoint, ...]:
+    """The points that were not dropped."""
+    return tuple(point for point in points if point.status != "dropped")
+
+
+def read_point_lists(workspace: Path, known: Mapping[str, Question]) -> dict[str, tuple[KeyPoint, ...]]:
+    """Read `keypoints.json` as it stands, dropped points and all. A workspace without the file has none.
 
     Raises:
         InputError: When a question is unknown, a record is wrong, or a point id is there twice.

@@ -1,8 +1,6 @@
 """Key points for people who have only a reference answer: its statements, drafted by rule."""
 
-import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -10,9 +8,9 @@ from typing import Any, Final
 from schemas.question import KeyPoint, Question
 from tasks.tables import Column, Table
 from tasks.text.claims import split_claims
-from tasks.workspace.questions import read_key_points, read_questions
-from tasks.workspace.settings import read_text
-from tasks.workspace.writing import replace_text
+from tasks.workspace.doubts import named
+from tasks.workspace.point_lists import change_lists
+from tasks.workspace.questions import in_use, read_point_lists, read_questions
 
 DRAFTED: Final = "drafted by rule, not reviewed"
 
@@ -50,12 +48,13 @@ def draft_from_references(workspace: Path) -> Drafted:
         InputError: When questions or key points cannot be read.
     """
     questions = read_questions(workspace)
-    points = read_key_points(workspace, {question.id: question for question in questions})
-    taken = {point.id for found in points.values() for point in found}
+    known = {question.id: question for question in questions}
+    lists = read_point_lists(workspace, known)
+    taken = {point.id for found in lists.values() for point in found}
     drafts: dict[str, list[KeyPoint]] = {}
     counts: Counter[str] = Counter()
     for question in questions:
-        if points.get(question.id):
+        if in_use(lists.get(question.id, ())):
             counts["with points"] += 1
         elif question.answerable == "no":
             counts["unanswerable"] += 1
@@ -63,8 +62,8 @@ def draft_from_references(workspace: Path) -> Drafted:
             drafts[question.id] = drafted
         else:
             counts["no reference"] += 1
-    if drafts:
-        _add(workspace / "keypoints.json", drafts)
+    # Behind what a person dropped, which stays on record.
+    change_lists(workspace, known, lambda now: {name: [*now.get(name, ()), *drafts[name]] for name in drafts})
     return Drafted(
         n_points=sum(map(len, drafts.values())),
         n_questions=len(drafts),
@@ -93,43 +92,42 @@ def split_reference(reference: str) -> list[str]:
     return [claim.text for claim in split_claims(reference).claims]
 
 
-def _add(path: Path, drafts: Mapping[str, Sequence[KeyPoint]]) -> None:
-    data = json.loads(read_text(path)) if path.exists() else {}
-    for question_id, points in drafts.items():
-        data[question_id] = [
-            point.model_dump(mode="json", include={"id", "text", "weight", "documents", "status"}) for point in points
-        ]
-    replace_text(path, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-
-
 def status_counts(workspace: Path) -> dict[str, Any]:
-    """How many key points there are by status, for how many questions, and how many questions have none.
+    """How many key points there are by status, for how many questions and which, and how many questions have none.
+
+    Dropped points are counted by status and nowhere else: a question that has no others has none.
 
     Raises:
         InputError: When questions or key points cannot be read.
     """
     questions = read_questions(workspace)
-    points = read_key_points(workspace, {question.id: question for question in questions})
-    statuses = sorted({point.status for found in points.values() for point in found})
-    without = [question for question in questions if not points.get(question.id)]
+    lists = read_point_lists(workspace, {question.id: question for question in questions})
+    by_question = {name: Counter(point.status for point in found) for name, found in lists.items() if found}
+    without = [question for question in questions if not in_use(lists.get(question.id, ()))]
     return {
         "questions": len(questions),
         "without_points": len(without),
         "without_points_unanswerable": sum(question.answerable == "no" for question in without),
         "by_status": {
             status: {
-                "points": sum(point.status == status for found in points.values() for point in found),
-                "questions": sum(any(point.status == status for point in found) for found in points.values()),
+                "points": sum(counts[status] for counts in by_question.values()),
+                "questions": sum(status in counts for counts in by_question.values()),
             }
-            for status in statuses
+            for status in sorted({status for counts in by_question.values() for status in counts})
         },
+        "by_question": {name: dict(sorted(counts.items())) for name, counts in by_question.items()},
     }
 
 
 def status_table(workspace: Path) -> Table:
-    """The same for a person."""
+    """The same for a person; of the questions only those that wait for a review."""
     counts = status_counts(workspace)
     without, needless = counts["without_points"], counts["without_points_unanswerable"]
+    waiting = {
+        name: sum(n for status, n in found.items() if status not in {"reviewed", "dropped"})
+        for name, found in counts["by_question"].items()
+    }
+    open_questions = [f"{name} ({n})" for name, n in waiting.items() if n]
     return Table(
         title="Key points by status",
         columns=(Column("status", right=False), Column("points"), Column("questions")),
@@ -139,5 +137,6 @@ def status_table(workspace: Path) -> Table:
         below=(
             f"{counts['questions'] - without} of {counts['questions']} questions have key points",
             f"{without} have none, {needless} of them marked unanswerable, which need none",
+            *([f"not reviewed yet: {named(open_questions)}"] if open_questions else []),
         ),
     )

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
+from schemas.claude import Provider
 from schemas.errors import InputError
 from schemas.setup import Grading, Judge, Setup
 
@@ -41,11 +43,32 @@ def _explain(error: ValidationError, model: type[BaseModel], where: str) -> Inpu
         hint = f"Did you mean {near[0]}?" if near else "Remove it or correct its name."
         return InputError(f"unknown key {path}{more}", where=where, allowed=", ".join(allowed), remedy=hint)
     if first["type"] == "missing":
+        if path.endswith(".model"):
+            return InputError(
+                f"key {path} is missing: no paid model is a default{more}",
+                where=where,
+                allowed=_models_of(first),
+                remedy="Name one.",
+            )
         return InputError(f"key {path} is missing{more}", where=where, remedy="Add it.")
+    if first["type"] == "union_tag_invalid":
+        told = first["ctx"]
+        label, got = f"{path}.{told['discriminator'].strip(chr(39))}", _shown(told["tag"])
+        return InputError(
+            f"key {label}: unknown {got}{more}", where=where, allowed=told["expected_tags"].replace("'", "")
+        )
     message = str(first["msg"]).removeprefix("Value error, ")
     got = _shown(first.get("input"))
     label = f"key {path}" if path else "the record"
     return InputError(f"{label}: {message[0].lower()}{message[1:]}; got {got}{more}", where=where)
+
+
+def _models_of(missing: ErrorDetails) -> str:
+    # Imported here: the price list is only looked into when somebody named no model.
+    from tasks.models.claude.prices import known_models  # noqa: PLC0415
+
+    provider: Provider = missing["input"]["provider"]
+    return ", ".join(known_models(provider))
 
 
 def _shown(value: object) -> str:
@@ -57,7 +80,8 @@ def _shown(value: object) -> str:
 
 
 def _tags(model: type[BaseModel]) -> frozenset[str]:
-    return frozenset({"tokens", "heading", "document"}) if model is Setup else frozenset()
+    seats = frozenset({"offline", *get_args(Provider)})
+    return {Setup: seats | {"tokens", "heading", "document"}, Judge: seats}.get(model, frozenset())
 
 
 def _fields(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:

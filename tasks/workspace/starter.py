@@ -36,8 +36,20 @@ provider = "offline"
 sentences = 3
 abstain_below = 0.35
 """
-SETUPS: Final[Mapping[str, str]] = {"setups/v1.toml": _ALWAYS, "setups/v2.toml": _ABSTAINS}
-BEIR_SETUPS: Final[Mapping[str, str]] = {"setups/bm25.toml": _ALWAYS, "setups/bm25-abstains.toml": _ABSTAINS}
+
+
+def _built_in(name: str) -> dict[str, str]:
+    return {name: (BUILT_IN / name).read_text(encoding="utf-8")}
+
+
+# Never taken unless named, since it costs money.
+_CLAUDE: Final = _built_in("setups/claude-grounded.toml")
+SETUPS: Final[Mapping[str, str]] = {"setups/v1.toml": _ALWAYS, "setups/v2.toml": _ABSTAINS, **_CLAUDE}
+BEIR_SETUPS: Final[Mapping[str, str]] = {
+    "setups/bm25.toml": _ALWAYS,
+    "setups/bm25-abstains.toml": _ABSTAINS,
+    **_CLAUDE,
+}
 
 _DOCUMENT: Final = """\
 # Logs
@@ -136,7 +148,7 @@ def furnish(folder: Path, files: Mapping[str, str]) -> list[str]:
         (folder / name).mkdir(parents=True, exist_ok=True)
     wanted = {**files, "grading.toml": _grading(), ".gitignore": _IGNORED}
     if not any((folder / "judges").glob("*.toml")):
-        wanted["judges/offline.toml"] = _JUDGE
+        wanted |= {"judges/offline.toml": _JUDGE, **_built_in("judges/claude.toml")}
     written = []
     for name, text in wanted.items():
         path = folder / name

@@ -51,7 +51,7 @@ def judge_claims(pairs: Sequence[Pair]) -> list[Judged]:
     """Judge each claim as a run does, quote check included: only SUPPORTED with found evidence counts."""
     requests = [GroundRequest(question=p.question, claims=(p.statement,), passages=(p.text,)) for p in pairs]
     judged: list[Judged] = []
-    for position, reply in OfflineJudge().judge_grounding(requests):
+    for position, reply, _ in OfflineJudge().judge_grounding(requests):
         assert not isinstance(reply, Failure), reply
         pair, request = pairs[position], requests[position]
         (verdict,) = check_evidence(request.claims, reply, request.passages)
@@ -151,6 +151,6 @@ def _references(reference: str) -> list[list[str]]:
 
 
 def _point_words(requests: Sequence[PointsRequest]) -> Iterator[list[PointWord]]:
-    for _, reply in OfflineJudge().judge_points(requests):
+    for _, reply, _ in OfflineJudge().judge_points(requests):
         assert not isinstance(reply, Failure), reply
         yield [verdict.verdict for verdict in reply]

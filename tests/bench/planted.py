@@ -85,8 +85,8 @@ def judge_planted() -> list[Answer]:
         )
         asked = [point for point in points.get(question.id, ()) if point.id in label["points"]]
         texts = tuple(point.text for point in asked)
-        ((_, judged),) = judge.judge_grounding([claims])
-        ((_, covered),) = judge.judge_points([
+        ((_, judged, _),) = judge.judge_grounding([claims])
+        ((_, covered, _),) = judge.judge_points([
             PointsRequest(question=question.text, answer=answer.answer, points=texts)
         ])
         assert not isinstance(judged, Failure), judged

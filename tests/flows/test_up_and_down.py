@@ -72,8 +72,9 @@ def test_round_trip(environment: dict[str, str], workspace: Path, tmp_path: Path
     assert "Completed" in ran.stdout
     made = {artifact["key"] for artifact in asked(environment, "artifacts/filter")}
     assert made == {"comparison", "cells", "cells-by-setup", "unsupported-claims"}
-    names = {run["name"] for run in asked(environment, "task_runs/filter")}
-    assert {"index v1", "retrieve v1 0-8", "attribute w1 0-8"} <= names
+    wanted = {"index v1", "retrieve v1 0-8", "attribute w1 0-8"}
+    # The server writes task runs down once a second.
+    wait_for("task runs", lambda: wanted <= {run["name"] for run in asked(environment, "task_runs/filter")})
     said = [line["message"] for line in asked(environment, "logs/filter")]
     assert any("8 computed" in message for message in said), "our loggers' lines are in the run"
 

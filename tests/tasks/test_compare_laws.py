@@ -213,6 +213,8 @@ def _database(root: Path, setups: dict[str, list[Fate]], asked: Sequence[AskedQu
         judge="offline",
         reader_key="r",
         judge_key="j",
+        points_key="j",
+        trials={},
         n_questions=len(asked),
     )
     folder.create(plan, record, asked)

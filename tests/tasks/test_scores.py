@@ -1,15 +1,36 @@
 """Retrieval scores, read off columns, equal the scalar definitions on the passages as records."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from schemas.passage import Passage
+from tasks import scores
 from tasks.compare import compare
-from tasks.metrics.evidence import PassagePlace, arrivals, completion_ranks, find_crossing, recall_at_tokens
-from tasks.metrics.ranking import context_recall, recall_at_k, reciprocal_rank
+from tasks.metrics.evidence import (
+    PassagePlace,
+    arrivals,
+    completion_ranks,
+    find_crossing,
+    recall_at_tokens,
+    span_coverage_at_k,
+)
+from tasks.metrics.ranking import (
+    all_at_k,
+    context_all,
+    context_hit,
+    context_recall,
+    hit_at_k,
+    ndcg_at_k,
+    precision_at_k,
+    recall_at_k,
+    reciprocal_rank,
+)
 from tasks.run import open_run
 from tasks.scores import asked_of
+from tasks.store import database
+from tasks.summary import summarize
 from tasks.text.tokens import cut_to_tokens
 from tests.small_workspace import walk_all
 
@@ -20,7 +41,7 @@ def test_scores_are_the_scalar_ones(workspace: Path, budget_tokens: int) -> None
     run_id = walk_all(workspace)
     run = open_run(str(workspace), run_id)
     comparison = compare(workspace, run_id=run_id)
-    scores = {
+    measured = {
         (row["setup"], row["question_id"], row["metric"]): row["value"]
         for row in comparison.database.tables["retrieval_scores"].to_pylist()
     }
@@ -46,8 +67,43 @@ def test_scores_are_the_scalar_ones(workspace: Path, budget_tokens: int) -> None
                 "recall@3": recall_at_k(ranks, k=3),
                 f"recall@{budget_tokens}t": recall_at_tokens(question.gold, places, crossing=crossing, ink_kept=kept),
                 "context_recall": context_recall(arrivals(question.gold, given)),
+                "context_hit": context_hit(arrivals(question.gold, given)),
+                "context_all": context_all(arrivals(question.gold, given), rule=question.gold_rule),
+                "ndcg@3": None,
             }
-            own = {metric: scores[pick.setup, question.question_id, metric] for metric in expected}
+            for k in (1, 3):
+                expected[f"hit@{k}"] = hit_at_k(ranks, k=k)
+                expected[f"all@{k}"] = all_at_k(ranks, k=k, rule=question.gold_rule)
+                expected[f"precision@{k}"] = precision_at_k(ranks, k=k)
+                expected[f"span_coverage@{k}"] = span_coverage_at_k(question.gold, places, k=k)
+            own = {metric: measured[pick.setup, question.question_id, metric] for metric in expected}
             assert own == expected
             n_compared += 1
     assert n_compared == 21
+
+
+def test_document_gold_has_gains_and_the_others_have_reasons(workspace: Path) -> None:
+    questions = [json.loads(line) for line in (workspace / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    questions[1]["gold"] = [{"document": "backups.md"}, {"document": "limits.md", "grade": 2}]
+    (workspace / "questions.jsonl").write_text("".join(json.dumps(q) + "\n" for q in questions), encoding="utf-8")
+    (workspace / "grading.toml").write_text("k = [1, 3]\n", encoding="utf-8")
+    run_id = walk_all(workspace, setups=("v1",))
+    rows = compare(workspace, run_id=run_id).database.tables["retrieval_scores"].to_pylist()
+    found = {(row["question_id"], row["metric"]): (row["value"], row["reason"]) for row in rows}
+    assert len(found) == len(rows)
+    run = open_run(str(workspace), run_id)
+    question, trail = next(one for one in asked_of(run, "v1") if one.question.question_id == "q2")
+    key = trail.ranking.key or ""
+    passages = run.store.rows("ranking").fetch([key])[key]["passages"]
+    ranks = completion_ranks(question.gold, [PassagePlace.of(Passage.model_validate(one)) for one in passages])
+    assert found["q2", "ndcg@3"] == (ndcg_at_k(ranks, k=3, grades=[1, 2]), None)
+    assert ("q2", "span_coverage@3") not in found
+    assert found["q1", "ndcg@3"] == (None, "span_gold")
+    assert found["q8", "recall@3"] == (None, "unanswerable")
+
+
+def test_how_tables_are_cut_into_batches_changes_no_number(done: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = summarize(compare(done))
+    monkeypatch.setattr(database, "_BATCH_ROWS", 2)
+    monkeypatch.setattr(scores, "_BATCH", 3)
+    assert summarize(compare(done)) == whole

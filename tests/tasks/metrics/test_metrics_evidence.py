@@ -22,6 +22,7 @@ from tasks.metrics.evidence import (
     overlaps,
     recall_at_tokens,
     span_coverage_at_k,
+    span_coverages,
 )
 from tasks.metrics.ranking import context_recall, hit_at_k, precision_at_k, recall_at_k
 
@@ -336,6 +337,14 @@ def test_span_coverage_is_never_below_recall(gold: list[ResolvedGold], passages:
     assert recall is not None
     assert recall <= coverage <= 1
     assert (coverage == 1) == (recall == 1)
+
+
+@given(GOLD, PASSAGES, st.lists(st.integers(1, 8), max_size=4))
+def test_coverage_at_k_is_that_of_the_first_k_passages(
+    gold: list[ResolvedGold], passages: list[PassagePlace], ks: list[int]
+) -> None:
+    cut = [span_coverage_at_k(gold, passages[:k], k=8) for k in ks]
+    assert span_coverages(gold, passages, ks=ks) == cut
 
 
 @given(GOLD, PASSAGES, st.integers(1, 60), st.integers(0, 60))

@@ -57,7 +57,7 @@ SECTIONS = "## Starter\n\nKeeps the audit log for 7 days.\n\n## Team\n\nKeeps th
 
 def ground(claims: list[str], passages: list[str]) -> tuple[ClaimVerdict, ...]:
     request = GroundRequest(question="?", claims=tuple(claims), passages=tuple(passages))
-    [(position, judged)] = OfflineJudge().judge_grounding([request])
+    [(position, judged, _)] = OfflineJudge().judge_grounding([request])
     assert position == 0
     assert not isinstance(judged, Failure)
     return check_evidence(claims, judged, passages)
@@ -65,7 +65,7 @@ def ground(claims: list[str], passages: list[str]) -> tuple[ClaimVerdict, ...]:
 
 def judge_point(point: str, answer: str) -> PointVerdict:
     request = PointsRequest(question="?", answer=answer, points=(point,))
-    [(_, judged)] = OfflineJudge().judge_points([request])
+    [(_, judged, _)] = OfflineJudge().judge_points([request])
     assert not isinstance(judged, Failure)
     return judged[0]
 
@@ -269,7 +269,7 @@ def test_each_claim_of_each_request_has_one_verdict_in_order() -> None:
         GroundRequest(question="?", claims=("Logs are kept.", "Seats are sold."), passages=(PROSE, PLANS)),
         GroundRequest(question="?", claims=(), passages=()),
     ]
-    replies = dict(OfflineJudge().judge_grounding(requests))
+    replies = {given.position: given.reply for given in OfflineJudge().judge_grounding(requests)}
     assert [[claim.number for claim in _verdicts(replies[at])] for at in (0, 1)] == [[1, 2], []]
 
 
@@ -284,7 +284,7 @@ def test_a_request_that_cannot_be_judged_fails_alone(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(offline_judge, "_judge_claims", break_on_bad)
     requests = [GroundRequest(question=q, claims=("Logs are kept.",), passages=(PROSE,)) for q in ("bad", "good")]
-    replies = dict(OfflineJudge().judge_grounding(requests))
+    replies = {given.position: given.reply for given in OfflineJudge().judge_grounding(requests)}
     assert replies[0] == Failure(state=State.ERRORED, kind="KeyError", message="'no such thing'")
     assert len(_verdicts(replies[1])) == 1
 
@@ -294,7 +294,7 @@ def test_verdicts_are_the_same_under_every_hash_seed() -> None:
         "from tasks.models.offline_judge import OfflineJudge; from schemas.seats import GroundRequest;"
         f"passages = ({PLANS!r}, {PROSE!r}); claims = ('Team keeps logs 3 days.', 'SSO is on.');"
         "r = GroundRequest(question='?', claims=claims, passages=passages);"
-        "print([v.model_dump_json() for _, vs in OfflineJudge().judge_grounding([r]) for v in vs])"
+        "print([v.model_dump_json() for _, vs, _ in OfflineJudge().judge_grounding([r]) for v in vs])"
     )
     outputs = {
         subprocess.run(

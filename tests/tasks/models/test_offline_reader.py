@@ -20,7 +20,7 @@ QUESTION = "How long does the Team plan keep events?"
 
 
 def read(answer: str, *, question: str = QUESTION) -> Reading:
-    ((_, reading),) = OfflineReader().read([ReadRequest(question=question, answer=answer)])
+    ((_, reading, _),) = OfflineReader().read([ReadRequest(question=question, answer=answer)])
     assert isinstance(reading, Reading)
     return reading
 
@@ -98,7 +98,7 @@ def test_addresses(question: str, answer: str, expected: str) -> None:
 
 def test_replies_come_with_their_positions() -> None:
     requests = [ReadRequest(question=QUESTION, answer=answer) for answer in ("7 days", "", "Yes")]
-    assert [position for position, _ in OfflineReader().read(requests)] == [0, 1, 2]
+    assert [given.position for given in OfflineReader().read(requests)] == [0, 1, 2]
 
 
 def test_it_is_a_reader() -> None:
@@ -115,7 +115,7 @@ def test_a_bug_costs_one_answer_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(offline_reader, "split_claims", breaks)
     requests = [ReadRequest(question=QUESTION, answer=answer) for answer in ("bad", "7 days")]
-    first, second = (reply for _, reply in OfflineReader().read(requests))
+    first, second = (given.reply for given in OfflineReader().read(requests))
     assert first == Failure(state=State.ERRORED, kind="ValueError", message="no such block")
     assert isinstance(second, Reading)
 

@@ -60,6 +60,8 @@ def _begin(runs: Path, run_id: str, *, state: str = "running", n_failed: int = 0
         "judge": "offline",
         "reader_key": "r",
         "judge_key": "j",
+        "points_key": "j",
+        "trials": {},
         "n_questions": 2,
         "n_failed": n_failed,
     })
@@ -106,6 +108,16 @@ class TestManifest:
         folder.write_trails(_shard(tmp_path, "r", "a", 0), [_trail("a", "q1")])
         assert folder.manifest().column("question_id").to_pylist() == ["q1", "q2"]
         assert [trail.question_id for trail in folder.all_trails("b")] == ["q2"]
+        assert folder.rows_of("c").num_rows == 0
+
+    def test_steps_of_a_setup_are_those_of_its_trails(self, tmp_path: Path) -> None:
+        folder = _begin(tmp_path, "r")
+        for setup, number in (("b", 0), ("a", 1), ("a", 0)):
+            folder.write_trails(_shard(tmp_path, "r", setup, number), [_trail(setup, f"{setup}{number}")])
+        trails = folder.all_trails("a")
+        assert [trail.question_id for trail in trails] == ["a0", "a1"]
+        steps = folder.steps("a", ("context", "cell"))
+        assert steps == {trail.question_id: (trail.context, trail.cell) for trail in trails}
 
     def test_a_shard_written_again_replaces_its_rows(self, tmp_path: Path) -> None:
         folder = _begin(tmp_path, "r")

@@ -39,7 +39,7 @@ def question(**fields: object) -> str:
 
 
 def test_a_new_workspace_is_well(workspace: Path) -> None:
-    assert examine(workspace).told() == ["2 setups, 3 questions, 4 key points, 1 documents: 0 errors, 0 warnings"]
+    assert examine(workspace).told() == ["3 setups, 3 questions, 4 key points, 1 documents: 0 errors, 0 warnings"]
 
 
 ERRORS: dict[str, tuple[Callable[[Path], object], list[str]]] = {
@@ -51,7 +51,7 @@ ERRORS: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "a stemmer": (write("setups/v1.toml", '[retrieval]\nstemmer = "klingon"'), ["unknown language 'klingon'"]),
     "no setup": (lambda folder: shutil.rmtree(folder / "setups"), ["there is no setup"]),
     "a judge": (write("judges/offline.toml", "[judge]\nprovider = 'x'"), ["judge.provider"]),
-    "no judge": (lambda folder: (folder / "judges" / "offline.toml").unlink(), ["there is no judge"]),
+    "no judge": (lambda folder: shutil.rmtree(folder / "judges"), ["there is no judge"]),
     "grading": (write("grading.toml", "correct_at = 2"), ["key correct_at"]),
     "an empty prompt": (write("prompts/writer.md", " \n"), ["writer.md: the prompt is empty"]),
     "a prompt that is not UTF-8": (write("prompts/writer.md", b"\xa4"), ["writer.md: not UTF-8"]),
@@ -162,6 +162,18 @@ def test_doubts_are_warnings(workspace: Path, spoil: Callable[[Path], object], s
     assert diagnosis.errors == ()
     for fragment in said:
         assert [problem for problem in diagnosis.warnings if fragment in problem], (fragment, diagnosis.warnings)
+
+
+def test_a_dropped_point_is_not_looked_at(workspace: Path) -> None:
+    text = (workspace / "keypoints.json").read_text(encoding="utf-8")
+    lost = text.replace("example.md", "gone.md", 2).replace('"reviewed"', '"dropped"', 1)
+    (workspace / "keypoints.json").write_text(lost, encoding="utf-8")
+    told = examine(workspace).told()
+    assert told == [
+        "warning: 1 questions have fewer than 2 or more than 5 key points: q1",
+        "warning: 1 questions have no vital point, so all of theirs count as vital: q1",
+        "3 setups, 3 questions, 3 key points, 1 documents: 0 errors, 2 warnings",
+    ]
 
 
 def test_a_broken_question_brings_no_errors_about_its_points(workspace: Path) -> None:

@@ -61,3 +61,9 @@ def test_what_does_not_resolve_names_the_question(place: dict[str, object], said
     with pytest.raises(InputError, match=said) as caught:
         resolve(**place)
     assert "question q1" in str(caught.value)
+
+
+def test_a_place_asked_twice_is_the_same_and_another_occurrence_is_not() -> None:
+    first, again, second = (resolve(quote="30 days", occurrence=number) for number in (1, 1, 2))
+    assert first == again
+    assert first != second

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from schemas.claude import ClaudeJudgeSettings, ClaudeWriterSettings
 from schemas.errors import InputError
-from schemas.setup import Grading
+from schemas.setup import Grading, OfflineWriterSettings
 from tasks.workspace import making
 from tasks.workspace.asked import ask
 from tasks.workspace.corpus import read_corpus
@@ -49,7 +50,11 @@ def test_a_new_workspace_is_whole(tmp_path: Path, place: str) -> None:
     points = read_key_points(folder, {question.id: question for question in questions})
     asked = ask(questions, points, read_corpus(folder), skip_unresolved=False, where=folder)
     assert [question.answerable for question in asked] == ["yes", "yes", "no"]
-    assert [load_setup(folder, name).writer.abstain_below for name in names_in(folder / "setups")] == [0.0, 0.35]
+    assert names_in(folder / "setups") == ["claude-grounded", "v1", "v2"]
+    assert load_setup(folder, "v1").writer == OfflineWriterSettings()
+    assert load_setup(folder, "v2").writer == OfflineWriterSettings(abstain_below=0.35)
+    assert isinstance(load_setup(folder, "claude-grounded").writer, ClaudeWriterSettings)
+    assert isinstance(load_judge(folder, "claude").judge, ClaudeJudgeSettings)
     assert load_judge(folder, "offline").judge.provider == "offline"
     assert load_grading(folder) == Grading()
     assert (folder / ".gitignore").read_text().split()[-2:] == ["store/", "reports/"]

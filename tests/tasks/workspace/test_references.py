@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from schemas.errors import InputError
 from tasks.workspace.questions import read_key_points, read_questions
-from tasks.workspace.references import draft_from_references, split_reference, status_counts
+from tasks.workspace.references import draft_from_references, split_reference, status_counts, status_table
 
 SPLIT: dict[str, tuple[str, list[str]]] = {
     "two sentences": (
@@ -95,12 +96,45 @@ def test_drafting_twice_changes_nothing(tmp_path: Path) -> None:
     assert (workspace / "keypoints.json").stat().st_ino == before.st_ino
 
 
+def test_drafting_keeps_what_was_dropped(tmp_path: Path) -> None:
+    dropped = {"id": "q1/1", "text": "Logs are free.", "status": "dropped"}
+    workspace = write(
+        tmp_path, [{"id": "q1", "text": "a", "reference": "Logs are kept 30 days."}], {"q1": [dropped], "other": []}
+    )
+    with pytest.raises(InputError, match="other"):
+        draft_from_references(workspace)
+    write(tmp_path, [{"id": "q1", "text": "a", "reference": "Logs are kept 30 days."}], {"q1": [dropped]})
+    assert draft_from_references(workspace).n_points == 1
+    first, second = json.loads((workspace / "keypoints.json").read_text("utf-8"))["q1"]
+    assert (first, second["id"], second["text"]) == (dropped, "q1/2", "Logs are kept 30 days.")
+
+
 def test_status(tmp_path: Path) -> None:
-    points = [{"id": "1", "text": "a"}, {"id": "2", "text": "b", "status": "reviewed"}]
-    questions = [{"id": "q1", "text": "a"}, {"id": "q2", "text": "b"}, {"id": "q3", "text": "c", "answerable": "no"}]
-    assert status_counts(write(tmp_path, questions, {"q1": points})) == {
-        "questions": 3,
-        "without_points": 2,
+    points = [
+        {"id": "1", "text": "a"},
+        {"id": "2", "text": "b", "status": "reviewed"},
+        {"id": "3", "text": "c", "status": "dropped"},
+    ]
+    questions = [
+        {"id": "q1", "text": "a"},
+        {"id": "q2", "text": "b"},
+        {"id": "q3", "text": "c", "answerable": "no"},
+        {"id": "q4", "text": "d"},
+    ]
+    workspace = write(tmp_path, questions, {"q1": points, "q4": [{"id": "4", "text": "d", "status": "dropped"}]})
+    assert status_counts(workspace) == {
+        "questions": 4,
+        "without_points": 3,
         "without_points_unanswerable": 1,
-        "by_status": {"draft": {"points": 1, "questions": 1}, "reviewed": {"points": 1, "questions": 1}},
+        "by_status": {
+            "draft": {"points": 1, "questions": 1},
+            "dropped": {"points": 2, "questions": 2},
+            "reviewed": {"points": 1, "questions": 1},
+        },
+        "by_question": {"q1": {"draft": 1, "dropped": 1, "reviewed": 1}, "q4": {"dropped": 1}},
     }
+    assert status_table(workspace).below == (
+        "1 of 4 questions have key points",
+        "3 have none, 1 of them marked unanswerable, which need none",
+        "not reviewed yet: q1 (1)",
+    )

@@ -1,0 +1,1 @@
+"""Claude in the seats: requests, the desk they go through, prices, and the writer, reader and judge."""

@@ -1,0 +1,192 @@
+"""The process's one event loop for models, and what lives on it: SDK clients by endpoint, limiters by model."""
+
+import asyncio
+import importlib.util
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from schemas.claude import ClaudeSettings, Provider
+from schemas.errors import InputError
+from tasks.models.claude.limiter import Limiter
+from tasks.models.claude.request import endpoint
+from tasks.store.keys import digest
+
+if TYPE_CHECKING:
+    import httpx2
+    from anthropic import AsyncAnthropic, AsyncAnthropicBedrock, AsyncAnthropicVertex
+
+    Client: TypeAlias = AsyncAnthropic | AsyncAnthropicBedrock | AsyncAnthropicVertex
+
+# As many as `concurrency` may be: the limiter decides, and a connection thrown away costs more than one kept.
+_CONNECTIONS: Final = 1_000
+_CONNECT_S: Final = 10.0
+# Threads that wait for the disk. They share transactions, so more of them would not write faster.
+_WRITERS: Final = 4
+_EXTRAS: Final[dict[Provider, tuple[str, str]]] = {"bedrock": ("boto3", "bedrock"), "vertex": ("google.auth", "vertex")}
+_KEYS: Final = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+
+
+@dataclass(eq=False)
+class Line:
+    """A client of one endpoint.
+
+    Attributes:
+        where: Its address, for messages.
+        answered: Whether any HTTP answer ever came from there.
+        counts_tokens: False once it turned out to have no such call.
+    """
+
+    client: "Client"
+    where: str
+    answered: bool = False
+    counts_tokens: bool = True
+
+
+class Channel(NamedTuple):
+    """What a call to one model goes through."""
+
+    line: Line
+    limiter: Limiter
+
+
+@dataclass(eq=False)
+class Wire:
+    """One event loop in a thread of its own: a limiter shared by several loops would be none."""
+
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+    writers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(_WRITERS, "fourcells-journal"))
+    pid: int = field(default_factory=os.getpid)
+
+    def __post_init__(self) -> None:
+        """Start the loop."""
+        self._guard = threading.Lock()
+        self._lines: dict[str, Line] = {}
+        self._limiters: dict[str, Limiter] = {}
+        self._channels: dict[ClaudeSettings, Channel] = {}
+        # A daemon, so that calls a person has left with a second Ctrl-C do not hold the process.
+        self.thread = threading.Thread(target=self.loop.run_forever, name="fourcells-models", daemon=True)
+        self.thread.start()
+
+    def channel(self, settings: ClaudeSettings) -> Channel:
+        """The client and the limiter for a seat's calls. From any thread.
+
+        Raises:
+            InputError: When a key, an extra or a region is missing.
+        """
+        found = self._channels.get(settings)
+        if found is None:
+            with self._guard:
+                line = self._line(settings)
+                name = digest([settings.provider, endpoint(settings), settings.model])
+                limiter = self._limiters.setdefault(name, Limiter(f"{settings.model} at {line.where}"))
+                found = self._channels.setdefault(settings, Channel(line, limiter))
+        return found
+
+    def _line(self, settings: ClaudeSettings) -> Line:
+        name = digest([settings.provider, endpoint(settings)])
+        if name not in self._lines:
+            client = open_client(settings)
+            self._lines[name] = Line(client=client, where=str(client.base_url).rstrip("/"))
+        return self._lines[name]
+
+
+_wire: Wire | None = None
+_opening: Final = threading.Lock()
+
+
+def wire() -> Wire:
+    """This process's event loop; started when first used, and anew in a forked child, which has no such thread."""
+    global _wire  # noqa: PLW0603 - one of a process, by definition
+    if _wire is None or _wire.pid != os.getpid():
+        with _opening:
+            if _wire is None or _wire.pid != os.getpid():
+                _wire = Wire()
+    return _wire
+
+
+def check_credentials(settings: ClaudeSettings, *, where: str = "") -> None:
+    """See, before a run, that a seat's calls can be made; asks no network and does not import the SDK.
+
+    Args:
+        settings: Of the seat.
+        where: File and table of the settings, for the error.
+
+    Raises:
+        InputError: When the API key or the extra of a cloud is not there, or the address is none.
+    """
+    if settings.base_url is not None and not settings.base_url.startswith(("http://", "https://")):
+        raise InputError(f"base_url {settings.base_url!r} is no address", where=where, allowed="http://… or https://…")
+    if settings.provider == "anthropic":
+        if not any(os.environ.get(name) for name in _KEYS):
+            raise InputError(
+                f"model {settings.model!r} needs an API key, and there is none",
+                where=where,
+                remedy="Set the environment variable ANTHROPIC_API_KEY (an endpoint of your own that asks for no "
+                'key takes any text). Without a key, provider = "offline" works.',
+            )
+        return
+    module, extra = _EXTRAS[settings.provider]
+    # With a bearer token nothing has to be signed.
+    if settings.provider == "bedrock" and os.environ.get("AWS_BEARER_TOKEN_BEDROCK"):
+        return
+    if not _installed(module):
+        raise InputError(
+            f"provider {settings.provider!r} needs the package {module}, which is not installed",
+            where=where,
+            remedy=f"pip install 'fourcells[{extra}]'",
+        )
+
+
+def open_client(settings: ClaudeSettings) -> "Client":
+    """Make the SDK's client of an endpoint. Repeating is ours, so that waiting calls hold no slot.
+
+    Raises:
+        InputError: When a key, an extra or a region is missing.
+    """
+    check_credentials(settings)
+    import anthropic  # noqa: PLC0415 - importing the SDK takes most of a second
+    import httpx2  # noqa: PLC0415 - the SDK's own transport
+
+    limits = httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS)
+    http_client = anthropic.DefaultAsyncHttpxClient(limits=limits)
+    try:
+        match settings.provider:
+            case "anthropic":
+                return anthropic.AsyncAnthropic(base_url=settings.base_url, max_retries=0, http_client=http_client)
+            case "bedrock":
+                return anthropic.AsyncAnthropicBedrock(
+                    base_url=settings.base_url,
+                    aws_region=settings.region,
+                    max_retries=0,
+                    http_client=http_client,
+                )
+            case "vertex":
+                return anthropic.AsyncAnthropicVertex(
+                    base_url=settings.base_url,
+                    region=settings.region or anthropic.NOT_GIVEN,
+                    project_id=settings.project or anthropic.NOT_GIVEN,
+                    max_retries=0,
+                    http_client=http_client,
+                )
+    except (ValueError, httpx2.InvalidURL) as error:
+        raise InputError(
+            f"no client for provider {settings.provider!r} can be made: {error}",
+            remedy="Check base_url, region and, for Vertex, project in the setup's or judge's TOML.",
+        ) from error
+
+
+def time_out(deadline_s: float) -> "httpx2.Timeout":
+    """Time-outs of one attempt: connecting is quick or it fails, everything else may take the whole deadline."""
+    from anthropic import Timeout  # noqa: PLC0415
+
+    return Timeout(deadline_s, connect=min(deadline_s, _CONNECT_S))
+
+
+def _installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False

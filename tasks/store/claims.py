@@ -1,0 +1,100 @@
+"""Who is at something right now: claims that end with their time, their release, or their process."""
+
+import json
+import secrets
+import threading
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from tasks.store.entries import Entries, Transaction
+
+
+class Claims:
+    """Claims on names, over all processes that share the folder.
+
+    A claim of a killed process ends at once and not with its time, so that a resumed run need not wait:
+    every claimant holds the lock of a file of its own, which the operating system frees with the process.
+
+    Args:
+        root: Holds the folder of the claims and of the files of the living.
+        patience_s: Seconds to wait for another process that holds the database.
+    """
+
+    def __init__(self, root: Path, *, patience_s: float = 60.0) -> None:
+        self._entries = Entries(root, "claims", durable=False, patience_s=patience_s)
+        self._token = secrets.token_hex(8)
+        self._guard = threading.Lock()
+        self._alive: FileLock | None = None
+
+    def claim(self, name: str, *, owner: str, seconds: float) -> bool:
+        """Take a name that nobody holds; its own owner is refused too, since one of two equal calls is one too many.
+
+        Raises:
+            StoreError: When the folder cannot be read or written.
+        """
+        held = self._entries.get(name)
+        if held is not None and self._lives(held):
+            return False
+        self._show_life()
+        mine = json.dumps([owner, self._token]).encode()
+
+        def take(cache: Transaction) -> bool:
+            if cache.add(name, mine, expire=seconds):
+                return True
+            if self._lives(cache.get(name)):
+                return False
+            return cache.set(name, mine, expire=seconds)
+
+        return self._entries.write(take)
+
+    def release(self, name: str, *, owner: str) -> None:
+        """Give a name back, if that owner still holds it.
+
+        Raises:
+            StoreError: As above.
+        """
+        if self._entries.get(name) is None:
+            return
+
+        def drop(cache: Transaction) -> None:
+            held = cache.get(name)
+            if held is not None and json.loads(held)[0] == owner:
+                cache.delete(name)
+
+        self._entries.write(drop)
+
+    def close(self) -> None:
+        """End all claims made here."""
+        with self._guard:
+            if self._alive is not None:
+                self._alive.release()
+                self._path(self._token).unlink(missing_ok=True)
+                self._alive = None
+        self._entries.close()
+
+    def _path(self, token: str) -> Path:
+        return self._entries.folder / f"{token}.alive"
+
+    def _show_life(self) -> None:
+        with self._guard:
+            if self._alive is None:
+                self._entries.write(lambda cache: cache.expire())
+                self._alive = FileLock(self._path(self._token), thread_local=False)
+                self._alive.acquire()
+
+    def _lives(self, held: bytes | None) -> bool:
+        if held is None:
+            return False
+        token = json.loads(held)[1]
+        path = self._path(token)
+        if token == self._token:
+            return True
+        if not path.exists():
+            return False
+        try:
+            with FileLock(path, timeout=0, thread_local=False):
+                path.unlink(missing_ok=True)
+        except Timeout:
+            return True
+        return False

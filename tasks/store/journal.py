@@ -1,0 +1,332 @@
+"""The journal: every reply that was paid for, raw, from the moment it arrives."""
+
+import json
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from filelock import FileLock, Timeout
+
+from schemas.errors import StoreError
+from tasks.store.claims import Claims
+from tasks.store.entries import Entries, Transaction, damaged
+
+# Results of a batch can be fetched for 29 days; after that nobody can attach to it any more.
+_REMEMBER_S: Final = 30 * 86_400.0
+_FINISHED: Final = "finished/"
+_OPEN: Final = "open/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """One reply as it came.
+
+    Attributes:
+        body: Raw JSON of the message.
+        request_id: The server's name for the request, for its support; None when it gave none.
+        received_at: ISO 8601, UTC.
+        latency_s: Seconds from sending to reply; 0 of a batch.
+        cost_usd: At the prices of the day it was made.
+        batch: Whether it came by a message batch, at half the price.
+    """
+
+    body: str
+    request_id: str | None
+    received_at: str
+    latency_s: float
+    cost_usd: float
+    batch: bool
+
+
+class Attempt(NamedTuple):
+    """A reply to be kept, and what it is the reply to."""
+
+    request_key: str
+    attempt: int
+    kept: Kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenBatch:
+    """A message batch whose results are not all kept yet.
+
+    Attributes:
+        intent_id: Ours, from before it was submitted.
+        endpoint: Where it was submitted.
+        created_at_s: Unix time of the intent.
+        requests: Custom ids of its requests, by a label that says what whoever reads the results has to know.
+        after: Id of the batch that was the endpoint's newest before; None when it had none.
+        batch_id: The server's; None when the process ended, or is, between submitting and storing it.
+    """
+
+    intent_id: str
+    endpoint: str
+    created_at_s: float
+    requests: Mapping[str, tuple[str, ...]]
+    after: str | None = None
+    batch_id: str | None = None
+
+    @property
+    def custom_ids(self) -> set[str]:
+        """Of all its requests."""
+        return {custom_id for custom_ids in self.requests.values() for custom_id in custom_ids}
+
+
+@dataclass(eq=False)
+class _Waiting:
+    """Entries of one caller, on their way into a common transaction."""
+
+    entries: dict[str, bytes]
+    done: bool = False
+    error: StoreError | None = None
+
+
+class Journal:
+    """Replies under (request, attempt), claims on them, and open batches. For threads and processes at once.
+
+    Args:
+        folder: Made at the first write, for its owner's eyes only: replies hold what documents say.
+        patience_s: Seconds to wait for another process that holds the journal.
+    """
+
+    def __init__(self, folder: Path, *, patience_s: float = 60.0) -> None:
+        self._replies = Entries(folder, "replies", durable=True, patience_s=patience_s)
+        self._batches = Entries(folder, "batches", durable=True, patience_s=patience_s)
+        self._claims = Claims(folder, patience_s=patience_s)
+        self._queue: list[_Waiting] = []
+        self._queue_guard = threading.Lock()
+        self._writer = threading.Lock()
+
+    def replies(self, request_key: str) -> list[Kept]:
+        """All kept replies to a request: attempts 0, 1, … in order, up to the first that is missing.
+
+        Raises:
+            StoreError: When the journal cannot be read.
+        """
+        kept: list[Kept] = []
+        while (value := self._replies.get(_name(request_key, len(kept)))) is not None:
+            kept.append(self._decode(value))
+        return kept
+
+    def keep(self, request_key: str, attempt: int, kept: Kept) -> None:
+        """Keep a reply; it outlives a power cut when this returns. Call it from a thread: it waits for the disk.
+
+        Raises:
+            StoreError: When it could not be kept.
+        """
+        self.keep_all([Attempt(request_key, attempt, kept)])
+
+    def keep_all(self, attempts: Iterable[Attempt]) -> None:
+        """Keep several replies in one transaction. Callers in other threads share it, and with it one wait.
+
+        Raises:
+            StoreError: As above; then none of them is kept.
+        """
+        mine = _Waiting({_name(key, attempt): _encode(kept) for key, attempt, kept in attempts})
+        with self._queue_guard:
+            self._queue.append(mine)
+        with self._writer:
+            if not mine.done:
+                self._write_queue(mine)
+        if mine.error is not None:
+            raise mine.error
+
+    def claim(self, request_key: str, attempt: int, *, owner: str, seconds: float) -> bool:
+        """Whether this caller may make the attempt now: nobody else, in whatever process, is at it.
+
+        A claim ends by its release, after `seconds`, or with the process that made it.
+
+        Raises:
+            StoreError: When the journal cannot be used.
+        """
+        return self._claims.claim(_name(request_key, attempt), owner=owner, seconds=seconds)
+
+    def release(self, request_key: str, attempt: int, *, owner: str) -> None:
+        """End a claim of that owner, if there is one.
+
+        Raises:
+            StoreError: As above.
+        """
+        self._claims.release(_name(request_key, attempt), owner=owner)
+
+    def intent(
+        self, intent_id: str, requests: Mapping[str, Sequence[str]], *, endpoint: str, after: str | None = None
+    ) -> OpenBatch | None:
+        """Say, before a batch is submitted, what will be in it; durable when this returns.
+
+        Args:
+            intent_id: A new one.
+            requests: Custom ids by label.
+            endpoint: Where it will be submitted.
+            after: Id of the endpoint's newest batch so far.
+
+        Returns:
+            The intent with those of the ids that no other open batch holds: only they may be submitted. None when
+            there is no such.
+
+        Raises:
+            StoreError: As above.
+        """
+        made_at_s = time.time()
+
+        def record(cache: Transaction) -> OpenBatch | None:
+            names = [name for name in cache.iterkeys() if name.startswith(_OPEN)]
+            batches = [_open_batch(value) for name in names if (value := cache.get(name)) is not None]
+            taken = {custom_id for batch in batches for custom_id in batch.custom_ids}
+            free: dict[str, tuple[str, ...]] = {}
+            for label, custom_ids in requests.items():
+                free[label] = tuple(each for each in dict.fromkeys(custom_ids) if each not in taken)
+                taken.update(free[label])
+            free = {label: custom_ids for label, custom_ids in free.items() if custom_ids}
+            if not free:
+                return None
+            batch = OpenBatch(
+                intent_id=intent_id, endpoint=endpoint, created_at_s=made_at_s, requests=free, after=after
+            )
+            cache.set(_OPEN + intent_id, _encode_batch(batch))
+            return batch
+
+        return self._batches.write(record)
+
+    def attach(self, intent_id: str, batch_id: str) -> None:
+        """Store the id that the server gave the batch; durable when this returns.
+
+        Raises:
+            StoreError: As above.
+        """
+
+        def record(cache: Transaction) -> None:
+            value = cache.get(_OPEN + intent_id)
+            if value is not None:
+                cache.set(_OPEN + intent_id, _encode_batch(replace(_open_batch(value), batch_id=batch_id)))
+
+        self._batches.write(record)
+
+    def open_batches(self) -> list[OpenBatch]:
+        """Batches, and intents, of all processes whose results are not all kept yet; the oldest first.
+
+        Raises:
+            StoreError: As above.
+        """
+        values = [self._batches.get(name) for name in self._batches.keys() if name.startswith(_OPEN)]  # noqa: SIM118
+        return sorted((_open_batch(value) for value in values if value), key=lambda batch: batch.created_at_s)
+
+    def finish(self, batch: OpenBatch) -> None:
+        """Close a batch after all of its results were kept, or an intent that was never submitted.
+
+        Raises:
+            StoreError: As above.
+        """
+
+        def record(cache: Transaction) -> None:
+            cache.delete(_OPEN + batch.intent_id)
+            if batch.batch_id is not None:
+                cache.set(_FINISHED + batch.batch_id, b"", expire=_REMEMBER_S)
+
+        self._batches.write(record)
+
+    def known_batches(self) -> set[str]:
+        """Ids of all batches that are or were ours, finished ones included.
+
+        Raises:
+            StoreError: As above.
+        """
+        finished = {
+            name.removeprefix(_FINISHED)
+            for name in self._batches.keys()  # noqa: SIM118
+            if name.startswith(_FINISHED)
+        }
+        return finished | {batch.batch_id for batch in self.open_batches() if batch.batch_id is not None}
+
+    @contextmanager
+    def submitting(self, intent_id: str) -> Iterator[bool]:
+        """Be the one process that submits, or finds out about, an intent; False when another one is.
+
+        The operating system frees it with a killed process, so an intent without a batch id whose place is free
+        is one whose process ended between submitting and storing.
+        """
+        self._batches.prepare()
+        path = self._batches.folder / f"{intent_id}.lock"
+        lock = FileLock(path, timeout=0, thread_local=False)
+        try:
+            lock.acquire()
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            lock.release()
+            path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """End all claims made here and close the files."""
+        self._claims.close()
+        self._replies.close()
+        self._batches.close()
+
+    def _write_queue(self, mine: _Waiting) -> None:
+        with self._queue_guard:
+            group, self._queue = self._queue, []
+        entries = {name: value for waiting in group for name, value in waiting.entries.items()}
+
+        def put(cache: Transaction) -> None:
+            for name, value in entries.items():
+                cache.set(name, value)
+
+        try:
+            self._replies.write(put)
+        except StoreError as error:
+            for waiting in group:
+                waiting.error = error
+        except BaseException:
+            # Interrupted: the others are still there and write themselves.
+            with self._queue_guard:
+                self._queue = [waiting for waiting in group if waiting is not mine] + self._queue
+            raise
+        for waiting in group:
+            waiting.done = True
+
+    def _decode(self, value: bytes) -> Kept:
+        header, _, body = value.partition(b"\n")
+        try:
+            found = json.loads(header)
+            if found.pop("crc32") != zlib.crc32(body):
+                raise ValueError("an entry differs from its checksum")  # noqa: TRY301
+            return Kept(body=body.decode("utf-8", "surrogatepass"), **found)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            problem = damaged(self._replies.folder, str(error))
+            raise problem from error
+
+
+def _name(request_key: str, attempt: int) -> str:
+    return f"{request_key}/{attempt}"
+
+
+def _encode(kept: Kept) -> bytes:
+    # SQLite has no checksum of its own, and a flipped bit in a number would still be JSON.
+    body = kept.body.encode("utf-8", "surrogatepass")
+    header = {
+        "request_id": kept.request_id,
+        "received_at": kept.received_at,
+        "latency_s": kept.latency_s,
+        "cost_usd": kept.cost_usd,
+        "batch": kept.batch,
+        "crc32": zlib.crc32(body),
+    }
+    return json.dumps(header).encode() + b"\n" + body
+
+
+def _encode_batch(batch: OpenBatch) -> bytes:
+    return json.dumps({field.name: getattr(batch, field.name) for field in fields(batch)}).encode()
+
+
+def _open_batch(value: bytes) -> OpenBatch:
+    found = json.loads(value)
+    found["requests"] = {label: tuple(custom_ids) for label, custom_ids in found["requests"].items()}
+    return OpenBatch(**found)

@@ -1,0 +1,74 @@
+"""Claims: of all who want to buy the same reply one may, and the dead hold nothing."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tasks.store.journal import Journal
+
+KEY = "a" * 32
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "store" / "journal"
+
+
+@pytest.fixture
+def journal(folder: Path) -> Iterator[Journal]:
+    opened = Journal(folder)
+    yield opened
+    opened.close()
+
+
+def _run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run code in another process, with `journal` open there."""
+    start = f"import os\nfrom pathlib import Path\nfrom tasks.store.journal import Journal\njournal = Journal(Path({str(folder)!r}))\n"
+    return subprocess.run([sys.executable, "-c", start + code], cwd=ROOT, check=False, capture_output=True, text=True)
+
+
+def test_a_claim_is_held_until_released_even_against_its_own_owner(journal: Journal, folder: Path) -> None:
+    second = Journal(folder)
+    assert journal.claim(KEY, 0, owner="run", seconds=60)
+    assert not journal.claim(KEY, 0, owner="run", seconds=60)
+    assert not second.claim(KEY, 0, owner="other", seconds=60)
+    assert second.claim(KEY, 1, owner="other", seconds=60)
+    second.release(KEY, 0, owner="other")
+    assert not second.claim(KEY, 0, owner="other", seconds=60)
+    journal.release(KEY, 0, owner="run")
+    assert second.claim(KEY, 0, owner="other", seconds=60)
+    second.close()
+
+
+def test_a_claim_expires(journal: Journal) -> None:
+    assert journal.claim(KEY, 0, owner="run", seconds=-1)
+    assert journal.claim(KEY, 0, owner="other", seconds=60)
+
+
+def test_a_claim_ends_with_its_process(journal: Journal, folder: Path) -> None:
+    code = 'assert journal.claim("k", 0, owner="dead", seconds=3600)\nos.kill(os.getpid(), 9)'
+    assert _run(code, folder).returncode == -signal.SIGKILL
+    assert journal.claim("k", 0, owner="run", seconds=60)
+    assert _run('raise SystemExit(journal.claim("k", 0, owner="third", seconds=60))', folder).returncode == 0
+
+
+def test_a_claim_ends_with_its_journal(journal: Journal, folder: Path) -> None:
+    other = Journal(folder)
+    assert other.claim(KEY, 0, owner="other", seconds=60)
+    other.close()
+    assert journal.claim(KEY, 0, owner="run", seconds=60)
+
+
+def test_one_of_many_gets_the_claim(folder: Path) -> None:
+    journals = [Journal(folder) for _ in range(4)]
+    with ThreadPoolExecutor(8) as pool:
+        claims = list(pool.map(lambda n: journals[n % 4].claim(KEY, 0, owner=str(n), seconds=60), range(32)))
+    assert claims.count(True) == 1
+    for journal in journals:
+        journal.close()
