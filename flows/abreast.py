@@ -1,19 +1,20 @@
 """Several shards of a run at once: those that wait for models side by side, those that work here two at a time."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Final
 
 from flows.order import walk
+from schemas.errors import StoppedError
 from schemas.plan import Plan, Shard, StageCount
-from tasks.models.claude.desk import StoppedError
 from tasks.models.table import claude_settings
 from tasks.run import Run, open_run
 
-# So many shards may wait for models that no slot runs empty while one shard's last replies come.
-AT_ONCE: Final = 16
+# So many shards may wait for models that no slot runs empty while one shard's last replies come; idle threads cost
+# the offline ones a little.
+AT_ONCE: Final = 8
 # Two cores' worth: the offline seats hold the interpreter.
 _WORKING: Final = threading.Semaphore(2)
 
@@ -23,24 +24,39 @@ def asks_models(plan: Plan) -> bool:
     return bool(claude_settings(plan.judge.reader, plan.judge.judge, *(p.setup.writer for p in plan.setups)))
 
 
-def turn_of(stage: str, args: tuple[object, ...]) -> AbstractContextManager[object]:
-    """What a stage has to hold while it runs: its turn where it works here, nothing where it waits for a model.
+@contextmanager
+def turn_of(stage: str, args: tuple[object, ...]) -> Iterator[None]:
+    """Hold what a stage has to hold while it runs: its turn where it works here, nothing where it waits for a model.
 
     Args:
         stage: Its name.
         args: A shard; or workspace, run_id and setup.
+
+    Raises:
+        StoppedError: When the run was stopped before its turn came.
     """
+    run = open_run(*_run_of(args))
+    with nullcontext() if _waits_for_model(run.plan, stage, args[0]) else _WORKING:
+        if run.stopped:
+            raise StoppedError("the run was stopped")
+        yield
+
+
+def _run_of(args: tuple[object, ...]) -> tuple[str, str]:
     first = args[0]
-    if not isinstance(first, Shard):
-        return _WORKING
-    plan, setup = open_run(first.workspace, first.run_id).plan, first.setup
-    planned = next(planned for planned in plan.setups if planned.setup.name == setup)
+    return (first.workspace, first.run_id) if isinstance(first, Shard) else (str(first), str(args[1]))
+
+
+def _waits_for_model(plan: Plan, stage: str, shard: object) -> bool:
+    if not isinstance(shard, Shard):
+        return False
+    planned = next(planned for planned in plan.setups if planned.setup.name == shard.setup)
     seats: dict[str, list[object]] = {
         "generate": [planned.setup.writer],
         "judge-grounding": [plan.judge.reader, plan.judge.judge],
         "judge-correctness": [plan.judge.judge],
     }
-    return nullcontext() if claude_settings(*seats.get(stage, [])) else _WORKING
+    return bool(claude_settings(*seats.get(stage, [])))
 
 
 def walk_abreast(run: Run, call: Callable[[str, tuple[object, ...]], StageCount]) -> None:

@@ -55,6 +55,10 @@ class StoreError(FourcellsError):
     exit_code = 2
 
 
+class StoppedError(Exception):
+    """A person stopped the run, or another shard's error did: nothing of this shard's is wrong."""
+
+
 class StoreDamagedError(FourcellsError):
     """A saved part could not be read and was put aside; its rows have to be computed again."""
 

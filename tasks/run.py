@@ -44,6 +44,7 @@ class Run:
         self.texts = Texts(self.store)
         self._guard = threading.Lock()
         self._attempts: dict[str, Mapping[str, Attempts]] = {}
+        self.stopped = False
         self._desk = desk
         self._held: OrderedDict[Shard, tuple[Stamp, list[Trail]]] = OrderedDict()
 
@@ -120,12 +121,14 @@ class Run:
         ]
 
     def stop(self) -> None:
-        """Ask models nothing more, until `resume`; what is in flight is kept."""
+        """Begin nothing more and ask models nothing more, until `resume`; what is in flight is kept."""
+        self.stopped = True
         if self._desk is not None:
             self._desk.stop()
 
     def resume(self) -> None:
-        """Ask models again."""
+        """Go on."""
+        self.stopped = False
         if self._desk is not None:
             self._desk.resume()
 

@@ -16,7 +16,7 @@ from schemas.seats import Failure, Given
 from schemas.spent import FREE, Spent
 from tasks.models.claude.drafter import ClaudeDrafter, DraftedPoint, DraftRequest, draft_request
 from tasks.models.claude.prices import known_models, rates_of
-from tasks.models.claude.room import n_bytes
+from tasks.models.claude.estimating import n_tokens
 from tasks.text.visible import one_line
 from tasks.workspace.corpus import read_corpus
 from tasks.workspace.doubts import named
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tasks.models.claude.desk import Desk
 
 # Of English text; only the API counts exactly, and asking it would be a call for each question.
-_BYTES_A_TOKEN: Final = 4
 # Five points with a quote each, as JSON; a model that thinks at length takes more.
 _USUAL_REPLY_TOKENS: Final = 600
 
@@ -162,16 +161,14 @@ def _is_somebodys(point: KeyPoint) -> bool:
 def estimate(plan: DraftPlan) -> list[str]:
     """Calls, tokens and dollars, before anything is asked."""
     rates = rates_of(plan.settings)
-    inputs = [
-        n_bytes(draft_request(plan.settings, plan.prompt, wanted.request())) // _BYTES_A_TOKEN for wanted in plan.wanted
-    ]
+    inputs = [n_tokens(draft_request(plan.settings, plan.prompt, wanted.request())) for wanted in plan.wanted]
     n_out = len(inputs) * _USUAL_REPLY_TOKENS
     usual = sum(rates.cost({"input_tokens": n, "output_tokens": _USUAL_REPLY_TOKENS}, batch=False) for n in inputs)
     most = sum(rates.worst(n, plan.settings.max_tokens, batch=False) for n in inputs)
     return [
         *plan.skipped(),
         f"{len(inputs)} calls of {plan.settings.model}, one for each question (a reply of no use is asked for twice)",
-        f"estimated tokens: {sum(inputs):,} in (bytes / {_BYTES_A_TOKEN}), {n_out:,} out ({_USUAL_REPLY_TOKENS} each)",
+        f"estimated tokens: {sum(inputs):,} in (at four bytes each), {n_out:,} out ({_USUAL_REPLY_TOKENS} each)",
         f"about ${usual:.4f}; ${most:.4f} if every reply took its max_tokens of {plan.settings.max_tokens:,}",
         "replies that an earlier run paid for cost nothing",
     ]

@@ -45,7 +45,7 @@ CASES = [
     pytest.param([], write("setups/v1.toml", "[context]\nk = 0\n"), ["context.k", "greater than or equal to 1", "got 0"], id="value out of range"),
     pytest.param([], write("setups/v1.toml", "[context]\nk = 'five'\n"), ["context.k", "integer", '"five"'], id="value of another type"),
     pytest.param([], write("setups/v1.toml", "[context]\nk = 60\n"), ["context.k (60) is larger than retrieval.depth (50)"], id="k above the depth"),
-    pytest.param([], write("setups/v1.toml", "[splitting]\nby = 'page'\n"), ["splitting", "'tokens', 'heading', 'document'"], id="unknown way to split"),
+    pytest.param([], write("setups/v1.toml", "[splitting]\nby = 'page'\n"), ["splitting", "tokens, heading, document"], id="unknown way to split"),
     pytest.param([], write("setups/v1.toml", "[writer]\nprovider = 'gpt'\n"), ["writer.provider", "offline"], id="unknown writer"),
     pytest.param([], write("setups/v1.toml", "[retrieval]\nstemmer = 'klingon'\n"), ["klingon", "english"], id="unknown stemmer"),
     pytest.param([], write("setups/v1.toml", "k = = 3\n"), ["v1.toml", "not valid TOML", "line 1"], id="not TOML"),

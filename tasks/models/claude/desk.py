@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from schemas.claude import ClaudeSettings
-from schemas.errors import FourcellsError
+from schemas.errors import FourcellsError, StoppedError
 from schemas.seats import Failure, Given
 from schemas.state import State
 from tasks.models.claude.budget import Budget
@@ -28,10 +28,6 @@ _TALKS_A_SLOT: Final = 4
 _MORE_TALKS: Final = 64
 _SOON_S: Final = 0.25
 T = TypeVar("T")
-
-
-class StoppedError(Exception):
-    """Raised where replies are waited for when the desk was stopped."""
 
 
 class Desk:

@@ -13,7 +13,7 @@ from tasks.models.claude.errors import NO_ROOM, TOO_LONG, WINDOW
 from tasks.models.claude.portions import Piece, combined, equal_groups, halved, portions
 from tasks.models.claude.replies import read_reply, require_one_each
 from tasks.models.claude.request import ModelRequest, Shared, make_request
-from tasks.models.claude.room import ask_split, fits, n_bytes, room_of, too_long
+from tasks.models.claude.room import ask_split, fits, room_of, too_long
 from tasks.models.claude.schemas import GroundingReply
 
 # METRICS.md §3: over so many claims the answer is judged in parts.
@@ -65,7 +65,7 @@ class Grounding:
         whole = [Piece(number, passage) for number, passage in enumerate(self._request.passages, start=1)]
         group = max(self._groups, key=lambda group: len(self._claims(group)))
         asked = self._asked(group, whole)
-        room, size = room_of(self._conversation, asked), n_bytes(asked)
+        room, size = room_of(self._conversation, asked), asked.n_bytes
         if size <= room:
             return [whole]
         if room <= 0:
@@ -73,7 +73,7 @@ class Grounding:
         n_tokens = await self._conversation.count_tokens(asked)
         if n_tokens <= room:
             return [whole]
-        room_bytes = int(room * size / n_tokens * _SAFE) - n_bytes(self._asked(group, []))
+        room_bytes = int(room * size / n_tokens * _SAFE) - self._asked(group, []).n_bytes
         if room_bytes < _LEAST_ROOM_BYTES:
             return too_long("the claims are")
         waiting: list[Sequence[Piece]] = [*reversed(portions(whole, room_bytes))]

@@ -1,9 +1,11 @@
 """What is sent: the parameters of one call, and the key under which its replies are kept."""
 
 import functools
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -35,6 +37,16 @@ class ModelRequest:
 
     params: Mapping[str, Any]
     trial: int = 0
+
+    @cached_property
+    def text(self) -> str:
+        """The parameters as canonical JSON, made once: keys, sizes and bounds are taken of it."""
+        return json.dumps(self.params, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """Bytes of everything that is sent; a token is at least one."""
+        return len(self.text.encode("utf-8", "surrogatepass"))
 
 
 class Shared(str):
@@ -120,7 +132,7 @@ def request_key(settings: ClaudeSettings, request: ModelRequest) -> str:
         _VERSION,
         settings.provider,
         endpoint(settings),
-        request.params,
+        request.text,
         request.trial,
     ])
 

@@ -1,6 +1,5 @@
 """Whether a request fits its model's window, and how a reply gets more room: a larger limit first, then halves."""
 
-import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
@@ -24,17 +23,12 @@ async def fits(conversation: Conversation, request: ModelRequest) -> bool:
     Its bytes are counted first: a token is at least one byte, and nearly every request ends there.
     """
     room = room_of(conversation, request)
-    return n_bytes(request) <= room or (room > 0 and await conversation.count_tokens(request) <= room)
+    return request.n_bytes <= room or (room > 0 and await conversation.count_tokens(request) <= room)
 
 
 def room_of(conversation: Conversation, request: ModelRequest) -> int:
     """Tokens that a request may have, when its reply takes all it may."""
     return conversation.window() - int(request.params["max_tokens"])
-
-
-def n_bytes(request: ModelRequest) -> int:
-    """Bytes of everything that a request sends."""
-    return len(json.dumps(dict(request.params), ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def too_long(what: str) -> Failure:

@@ -74,7 +74,7 @@ def test_params_are_json() -> None:
 
 
 def test_the_key_is_pinned() -> None:
-    assert key() == "8ca654256a60bf8ca7ae2873b60aa06b"
+    assert key() == "492b24a3821ea4ebe633aaa95540e3a6"
 
 
 @pytest.mark.parametrize(
