@@ -10,7 +10,7 @@ ifneq ($(FOURCELLS_REAL_DATA),)
 export FOURCELLS_REAL_DATA
 endif
 
-.PHONY: setup demo link test lint types format readme bench bench-judges lock clean
+.PHONY: setup demo link test lint types format readme bench bench-judges bench-llm lock clean
 
 setup: $(READY)
 
@@ -59,6 +59,11 @@ bench-judges: $(READY)
 # Measures time and memory at size (about a quarter of an hour); writes tests/bench/RESULTS.md. One row: make bench ROWS=flow.
 bench: $(READY)
 	$(BIN)/python -m tests.bench.figures $(ROWS)
+
+# Measures model calls against a stub on this machine, beside ragas and deepeval in environments of their own (about ten
+# minutes; FOURCELLS_BENCH_PEERS=DIR keeps these); writes tests/bench/RESULTS.md.
+bench-llm: $(READY)
+	$(BIN)/python -m tests.bench.llm
 
 # Writes the lock anew from pyproject.toml; needs uv.
 lock:

@@ -90,7 +90,8 @@ def walk_abreast(run: Run, call: Callable[[str, tuple[object, ...]], StageCount]
         pool.shutdown(wait=False, cancel_futures=True)
         if not all(one.done() for one in found):
             run.stop()
-            wait(found)
+            # Those that never began are cancelled, and would be waited for in vain.
+            wait([one for one in found if not one.cancelled()])
     errors = [error for one in found if not one.cancelled() and (error := one.exception())]
     for error in sorted(errors, key=lambda error: isinstance(error, StoppedError)):
         raise error

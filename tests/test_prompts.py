@@ -101,9 +101,9 @@ def test_the_three_writers_differ_by_what_they_are_for() -> None:
 @pytest.mark.parametrize(
     ("model", "digest"),
     [
-        (ReadingReply, "708d012f35fe0a4dbe4046ff4ef4c9dc"),
-        (GroundingReply, "1c2cb23c94e9f1daaee4634dff1d3e87"),
-        (PointsReply, "53228264917178f4be09307953436ba7"),
+        (ReadingReply, "bb0a361e5b898f8973f03795373809cb"),
+        (GroundingReply, "27e8dd2b2ec3a546454f71170e05f43d"),
+        (PointsReply, "881e1302bf897e73c96215580fc9ac64"),
     ],
 )
 def test_schemas_are_pinned(model: type[ReadingReply | GroundingReply | PointsReply], digest: str) -> None:

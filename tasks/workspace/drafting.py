@@ -15,8 +15,8 @@ from schemas.question import KeyPoint, Question
 from schemas.seats import Failure, Given
 from schemas.spent import FREE, Spent
 from tasks.models.claude.drafter import ClaudeDrafter, DraftedPoint, DraftRequest, draft_request
-from tasks.models.claude.prices import known_models, rates_of
 from tasks.models.claude.estimating import n_tokens
+from tasks.models.claude.prices import known_models, rates_of
 from tasks.text.visible import one_line
 from tasks.workspace.corpus import read_corpus
 from tasks.workspace.doubts import named
@@ -29,7 +29,6 @@ from tasks.workspace.settings import load_judge
 if TYPE_CHECKING:
     from tasks.models.claude.desk import Desk
 
-# Of English text; only the API counts exactly, and asking it would be a call for each question.
 # Five points with a quote each, as JSON; a model that thinks at length takes more.
 _USUAL_REPLY_TOKENS: Final = 600
 

@@ -1,5 +1,6 @@
 """The whole pipeline with Claude in every seat, against a stub of the API: three setups, one per prompt."""
 
+import asyncio
 import logging
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,10 @@ from schemas.claude import ClaudeSettings
 from schemas.errors import FourcellsError, InputError
 from schemas.state import State
 from tasks.compare import compare
+from tasks.models.claude import connection, desk
+from tasks.models.claude.batches import Batches
 from tasks.models.claude.prices import rates_of
+from tasks.models.claude.sending import Clock
 from tasks.prepare import Request
 from tasks.store.runs import list_runs
 from tasks.trials import Fresh
@@ -187,6 +191,10 @@ def test_an_estimate_asks_nothing_and_counts_the_calls_to_come(seated: Path, stu
 def test_a_batch_gives_the_same_rows_at_half_the_price(
     seated: Path, stub: StubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    clock = Clock(sleep=lambda seconds: asyncio.sleep(min(seconds, 0.02)))
+    monkeypatch.setattr(
+        desk, "_batches", lambda journal, budget, _: Batches(journal, budget, clock=clock, quiet_s=0.05)
+    )
     other = seat_claude(_fresh(tmp_path / "other"))
     run_all(other, **RUN)
     live = timeless(stored(other))
@@ -231,6 +239,18 @@ def test_verdicts_of_two_versions_of_a_model_are_not_mixed(seated: Path, stub: S
     run_id = walk_all(seated, **RUN)
     with pytest.raises(FourcellsError, match="--fresh"):
         compare(seated, run_id=run_id)
+
+
+def test_a_wrong_key_stops_the_run_with_one_paragraph(
+    seated: Path, stub: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "_wire", None)  # its client has the other key
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "wrong-key")
+    with pytest.raises(FourcellsError, match="key"):
+        walk_all(seated, **RUN)
+    assert list_runs(seated / "store" / "runs")[-1].state == "stopped"
+    # Each of the three setups' shards may have had its first calls on their way.
+    assert calls(stub) <= 3 * 8
 
 
 def test_nobody_pays_without_having_named_it(seated: Path, stub: StubServer, caplog: pytest.LogCaptureFixture) -> None:

@@ -196,7 +196,7 @@ def test_a_failure_is_told_and_counted(folder: Path) -> None:
 def test_an_estimate_says_calls_tokens_and_dollars(folder: Path) -> None:
     told = estimate(plan_drafts(folder, "claude", ["new", "dropped"]))
     assert told[0].startswith("2 calls of claude-haiku-4-5")
-    assert "bytes / 4" in told[1]
+    assert "at four bytes each" in told[1]
     # Haiku: $1 and $5 a million; the texts are far shorter than the instructions.
     assert 0.005 < float(told[2].split("$")[1].split(";")[0]) < 0.02
     assert "8,192" in told[2]
