@@ -56,7 +56,7 @@ readme: $(READY)
 bench-judges: $(READY)
 	$(BIN)/python -m tests.bench.judges
 
-# Measures time and memory at size (about a quarter of an hour); writes tests/bench/RESULTS.md. One row: make bench ROWS=flow.
+# Measures time and memory at size (about a quarter of an hour); writes tests/bench/RESULTS.md. Some rows anew: make bench ROWS="flow tables".
 bench: $(READY)
 	$(BIN)/python -m tests.bench.figures $(ROWS)
 

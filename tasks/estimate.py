@@ -40,7 +40,8 @@ def estimate(run: Run, desk: EstimatingDesk, shard: Shard) -> Iterator[Expected]
     """
     items = items_of(run, shard, run.trails(shard))
     setup, judge = run.setup(shard.setup).setup, run.plan.judge
-    writer = None if setup.answers else setup.writer
+    # Grading takes the answers it finds.
+    writer = None if setup.answers or run.plan.grade_only else setup.writer
     seats: list[tuple[str, Making, object, Callable[[Run, str, Sequence[Item]], object]]] = [
         ("generate", answers(run, shard), writer, lambda *_: None),
         ("read", readings(run, shard.setup), judge.reader, _read),

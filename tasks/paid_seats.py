@@ -33,11 +33,14 @@ def check_seats(workspace: Path, setups: Sequence[Setup], judge: Judge, *, batch
     Raises:
         InputError: Naming the file and what is missing.
     """
+    places = _places(workspace, setups, judge)
+    if not places:
+        return
     # Imported here: offline runs need no price list.
     from tasks.models.claude.batches import check_batches  # noqa: PLC0415
     from tasks.models.claude.connection import check_credentials  # noqa: PLC0415
 
-    for where, settings in _places(workspace, setups, judge):
+    for where, settings in places:
         check_price(settings, where=where)
         if batch:
             check_batches(settings, where=where)

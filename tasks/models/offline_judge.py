@@ -17,9 +17,6 @@ from tasks.text.quotes import find_quote
 from tasks.text.statements import find_statements
 from tasks.text.words import words
 
-# Enters every key of a verdict: raise it whenever the same request could be judged otherwise.
-VERSION: Final = 2
-
 
 class Thresholds(Record):
     """The one configuration, for claims and key points alike: measured once, not for a person to set."""

@@ -1,4 +1,7 @@
-"""The one table of seats: which providers can write, read and judge, and what their keys are made of."""
+"""The one table of seats: which providers can write, read and judge, and what their keys are made of.
+
+Seats are imported when they are used: keys are made far more often, and a run that computes nothing needs none.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -7,43 +10,63 @@ from schemas.claude import ClaudeSettings
 from schemas.seats import Judge, Reader, Writer
 from schemas.setup import Judge as JudgeSettings
 from schemas.setup import WriterSettings
-from tasks.models import offline_judge, offline_reader, offline_writer
-from tasks.models.claude import judge as claude_judge
-from tasks.models.claude import reader as claude_reader
-from tasks.models.claude import writer as claude_writer
-from tasks.models.claude.request import endpoint
+from tasks.models import versions
 from tasks.models.seating import OFFLINE, Seating
 from tasks.store.keys import Material, key
 
 Prompts = Mapping[str, str]
 
 
-def _claude_writer(settings: Any, seating: Seating) -> Writer:  # noqa: ANN401 - the table's rows take what is theirs
-    return claude_writer.ClaudeWriter(settings, seating.prompts[settings.prompt], seating.desk())
+def _offline_writer(settings: Any, _: Seating) -> Writer:  # noqa: ANN401 - the table's rows take what is theirs
+    from tasks.models.offline_writer import OfflineWriter  # noqa: PLC0415
+
+    return OfflineWriter(settings)
+
+
+def _offline_reader(*_: object) -> Reader:
+    from tasks.models.offline_reader import OfflineReader  # noqa: PLC0415
+
+    return OfflineReader()
+
+
+def _offline_judge(*_: object) -> Judge:
+    from tasks.models.offline_judge import OfflineJudge  # noqa: PLC0415
+
+    return OfflineJudge()
+
+
+def _claude_writer(settings: Any, seating: Seating) -> Writer:  # noqa: ANN401
+    from tasks.models.claude.writer import ClaudeWriter  # noqa: PLC0415
+
+    return ClaudeWriter(settings, seating.prompts[settings.prompt], seating.desk())
 
 
 def _claude_reader(settings: Any, seating: Seating) -> Reader:  # noqa: ANN401
+    from tasks.models.claude.reader import ClaudeReader  # noqa: PLC0415
+
     prompt = seating.prompts[settings.prompt]
-    return claude_reader.ClaudeReader(settings, prompt, seating.desk(), trial=seating.reading_trial)
+    return ClaudeReader(settings, prompt, seating.desk(), trial=seating.reading_trial)
 
 
 def _claude_judge(settings: Any, seating: Seating) -> Judge:  # noqa: ANN401
+    from tasks.models.claude.judge import ClaudeJudge  # noqa: PLC0415
+
     prompts = seating.prompts[settings.grounding_prompt], seating.prompts[settings.points_prompt]
-    return claude_judge.ClaudeJudge(settings, *prompts, seating.desk(), trial=seating.judging_trial)
+    return ClaudeJudge(settings, *prompts, seating.desk(), trial=seating.judging_trial)
 
 
 _CLAUDE: Final = ("anthropic", "bedrock", "vertex")
 
 WRITERS: Final[Mapping[str, Callable[[Any, Seating], Writer]]] = {
-    "offline": lambda settings, _: offline_writer.OfflineWriter(settings),
+    "offline": _offline_writer,
     **dict.fromkeys(_CLAUDE, _claude_writer),
 }
 READERS: Final[Mapping[str, Callable[[Any, Seating], Reader]]] = {
-    "offline": lambda *_: offline_reader.OfflineReader(),
+    "offline": _offline_reader,
     **dict.fromkeys(_CLAUDE, _claude_reader),
 }
 JUDGES: Final[Mapping[str, Callable[[Any, Seating], Judge]]] = {
-    "offline": lambda *_: offline_judge.OfflineJudge(),
+    "offline": _offline_judge,
     **dict.fromkeys(_CLAUDE, _claude_judge),
 }
 
@@ -71,8 +94,10 @@ def claude_settings(*seats: object) -> list[ClaudeSettings]:
 def writer_material(settings: WriterSettings) -> Material:
     """What an answer's key says of its writer; the prompt stands beside it."""
     if isinstance(settings, ClaudeSettings):
-        return {**_asked(settings), "version": claude_writer.VERSION}
-    return {**settings.model_dump(mode="json"), "version": offline_writer.VERSION}
+        from tasks.models.claude.writer import VERSION  # noqa: PLC0415
+
+        return {**_asked(settings), "version": VERSION}
+    return {**settings.model_dump(mode="json"), "version": versions.OFFLINE_WRITER}
 
 
 def writer_prompt(settings: WriterSettings, prompts: Prompts) -> str | None:
@@ -84,27 +109,30 @@ def reader_key(settings: JudgeSettings, prompts: Prompts) -> str:
     """Names everything that could change a reading beside the answer (METRICS.md §7)."""
     reader = settings.reader
     if isinstance(reader, ClaudeSettings):
-        schema = claude_reader.SCHEMA_DIGEST
-        return _key("reader", reader, prompts[reader.prompt], schema, claude_reader.VERSION)
-    return _offline_key("reader", offline_reader.VERSION)
+        from tasks.models.claude.reader import SCHEMA_DIGEST, VERSION  # noqa: PLC0415
+
+        return _key("reader", reader, prompts[reader.prompt], SCHEMA_DIGEST, VERSION)
+    return _offline_key("reader", versions.OFFLINE_READER)
 
 
 def grounding_key(settings: JudgeSettings, prompts: Prompts) -> str:
     """Names everything that could change a verdict on a claim beside what is judged (METRICS.md §7)."""
     judge = settings.judge
     if isinstance(judge, ClaudeSettings):
-        schema = claude_judge.GROUNDING_DIGEST
-        return _key("judge", judge, prompts[judge.grounding_prompt], schema, claude_judge.GROUNDING_VERSION)
-    return _offline_key("judge", offline_judge.VERSION)
+        from tasks.models.claude.judge import GROUNDING_DIGEST, GROUNDING_VERSION  # noqa: PLC0415
+
+        return _key("judge", judge, prompts[judge.grounding_prompt], GROUNDING_DIGEST, GROUNDING_VERSION)
+    return _offline_key("judge", versions.OFFLINE_JUDGE)
 
 
 def points_key(settings: JudgeSettings, prompts: Prompts) -> str:
     """The same for a verdict on a key point: another prompt and schema, so another key."""
     judge = settings.judge
     if isinstance(judge, ClaudeSettings):
-        schema = claude_judge.POINTS_DIGEST
-        return _key("judge", judge, prompts[judge.points_prompt], schema, claude_judge.POINTS_VERSION)
-    return _offline_key("judge", offline_judge.VERSION)
+        from tasks.models.claude.judge import POINTS_DIGEST, POINTS_VERSION  # noqa: PLC0415
+
+        return _key("judge", judge, prompts[judge.points_prompt], POINTS_DIGEST, POINTS_VERSION)
+    return _offline_key("judge", versions.OFFLINE_JUDGE)
 
 
 def who_replied(seat_key: str, model: str | None) -> str:
@@ -118,6 +146,8 @@ def labelled_offline(settings: JudgeSettings) -> bool:
 
 
 def _asked(settings: ClaudeSettings) -> dict[str, Material]:
+    from tasks.models.claude.request import endpoint  # noqa: PLC0415
+
     # Deadlines, concurrency and prices cannot change a reply.
     return {
         "provider": settings.provider,

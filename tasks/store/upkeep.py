@@ -33,7 +33,7 @@ class Size(NamedTuple):
 
 
 def sizes(store: Store) -> list[Size]:
-    """The size of each record's rows, of the indexes, the runs, and what was put aside.
+    """The size of each record's rows, of the indexes, the runs, the journal, and what was put aside.
 
     Bytes of rows include replaced parts, which stay for a day.
     """
@@ -41,7 +41,7 @@ def sizes(store: Store) -> list[Size]:
     for record in store.records():
         rows = store.rows(record)
         found.append(Size(record, rows.count(), len(rows.live_paths()), _bytes_under(rows.parts.folder)))
-    rooms = (store.index_folder, store.runs_folder, store.root / "quarantine")
+    rooms = (store.index_folder, store.runs_folder, store.journal_folder, store.root / "quarantine")
     return [*found, *(Size(room.name, None, None, _bytes_under(room)) for room in rooms)]
 
 

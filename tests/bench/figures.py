@@ -13,7 +13,7 @@ from tests.bench.commands import measure_commands
 from tests.bench.figure import Figure
 from tests.bench.lookups import measure_lookups
 from tests.bench.ranks import measure_ranks
-from tests.bench.results_page import machine, table, write_section
+from tests.bench.results_page import machine, replace_rows, table, write_section
 from tests.bench.scale import measure_scale
 from tests.bench.served_flow import measure_flow
 
@@ -33,7 +33,7 @@ _PACKAGES: Final = (
 
 
 def main(names: list[str]) -> int:
-    """Measure everything and write the page; or only what is named, and print it."""
+    """Measure everything and write the page; or only what is named, and replace its rows."""
     if unknown := set(names) - set(MEASURES):
         sys.stderr.write(f"bench: unknown {', '.join(sorted(unknown))}; there are {', '.join(MEASURES)}\n")
         return 2
@@ -44,12 +44,14 @@ def main(names: list[str]) -> int:
             for figure in MEASURES[name](Path(folder)):
                 figures.append(figure)
                 sys.stderr.write(f"{name}: {figure.work}: {figure.measured}\n")
-    if names:
-        return 0
     rows = [(one.work, one.reach, one.measured, "yes" if one.reached else "no") for one in figures]
+    if names:
+        replace_rows(rows)
+        return 0
     body = (
         f"Written by `make bench`. {machine(_PACKAGES)}. Medians with their range. The texts are generated: "
-        f"pseudo-words by Zipf's law in English frames, 110 words a chunk. {time.perf_counter() - began:.0f} s in all.\n\n"
+        f"pseudo-words by Zipf's law in English frames, 110 words a chunk. {time.perf_counter() - began:.0f} s in all; "
+        "single rows may have been measured again since (`make bench ROWS=…`).\n\n"
         + table(("work", "reach", "measured", "reached"), rows)
     )
     write_section("Figures", body)

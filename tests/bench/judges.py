@@ -10,7 +10,8 @@ from typing import Final
 
 from schemas.cell import Label
 from schemas.verdict import PointWord
-from tasks.models.offline_judge import THRESHOLDS, VERSION
+from tasks.models.offline_judge import THRESHOLDS
+from tasks.models.versions import OFFLINE_JUDGE
 from tests.bench.balanced import Compared, Estimate, mean_of
 from tests.bench.judging_data import read_answers, read_claims, read_key_points
 from tests.bench.labelled import Levels, OnSources, judge_answers, judge_claims, judge_points, on_points, on_sources
@@ -47,7 +48,7 @@ def main() -> int:
     began = time.perf_counter()
     parts = [*_labelled_parts(folder), *_planted_parts()]
     head = (
-        f"Written by `make bench-judges`. {machine(_PACKAGES)}. Offline judge version {VERSION}, supported at "
+        f"Written by `make bench-judges`. {machine(_PACKAGES)}. Offline judge version {OFFLINE_JUDGE}, supported at "
         f"{THRESHOLDS.supported}, partly at {THRESHOLDS.partly}: one configuration for everything below. "
         f"{time.perf_counter() - began:.0f} s in all."
     )

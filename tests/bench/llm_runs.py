@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.bench.figure import Figure, Spread
+from tests.bench.llm_bare import Bare
 from tests.bench.llm_client import Done, Task
 from tests.bench.stub_process import ROOT, StubProcess
 from tests.stub.counts import Stats
@@ -62,6 +63,7 @@ def measure_clean(stub: StubProcess, folder: Path) -> Iterator[Figure]:
             stub.reset()
             runs.append(run(stub, folder / f"{concurrency}-{repeat}", concurrency))
         yield from _clean_figures(concurrency, runs)
+        yield _bare_figure(stub, folder, concurrency)
     stub.reset()
     first, again = (run(stub, folder / "twice", max(CONCURRENCY)) for _ in range(2))
     n_new = again.stats.messages - first.stats.messages
@@ -96,6 +98,25 @@ def _clean_figures(concurrency: int, runs: list[Measured]) -> Iterator[Figure]:
     yield Figure(f"{what}: CPU a request", "≤ 3 ms", cpu.shown("ms", scale=1_000), cpu.median <= 0.003)
     peak = max(one.done.peak_bytes for one in runs)
     yield Figure(f"{what}: memory", "≤ 200 MB", f"{peak / 1e6:.0f} MB", peak <= 200e6)
+
+
+def _bare_figure(stub: StubProcess, folder: Path, concurrency: int) -> Figure:
+    """What this machine and the SDK leave of the ideal."""
+    took = []
+    for _ in range(_REPEATS):
+        stub.reset()
+        task = Task(base_url=stub.url, folder=str(folder), questions=QUESTIONS, concurrency=concurrency)
+        asked = [sys.executable, "-m", "tests.bench.llm_bare", task.model_dump_json()]
+        ended = subprocess.run(asked, cwd=ROOT, env=environment(), check=True, stdout=subprocess.PIPE)
+        took.append(Bare.model_validate_json(ended.stdout))
+    ratios = Spread.of([one.seconds / (QUESTIONS / concurrency * LATENCY_S) for one in took])
+    cpu = Spread.of([one.cpu_s / QUESTIONS for one in took])
+    return Figure(
+        f"{QUESTIONS:,} questions, {concurrency} at once: the SDK alone, nothing kept or parsed",
+        "-",
+        f"× {ratios.median:.2f} ({ratios.least:.2f}-{ratios.most:.2f}); CPU {cpu.shown('ms', scale=1_000)}",
+        reached=None,
+    )
 
 
 def measure_kill(stub: StubProcess, folder: Path) -> Iterator[Figure]:

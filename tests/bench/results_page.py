@@ -27,6 +27,17 @@ def write_section(name: str, body: str, *, page: Path = PAGE) -> None:
     page.write_text(text, encoding="utf-8")
 
 
+def replace_rows(rows: Sequence[Sequence[str]], *, page: Path = PAGE) -> None:
+    """Replace rows of the page's tables by newer ones with the same first cell; a row that is not there is left out."""
+    lines = page.read_text(encoding="utf-8").splitlines()
+    newer = {f"| {row[0]} |": f"| {' | '.join(row)} |" for row in rows}
+    shown = [
+        next((row for begin, row in newer.items() if line.startswith(begin)), line) if line.startswith("| ") else line
+        for line in lines
+    ]
+    page.write_text("\n".join(shown) + "\n", encoding="utf-8")
+
+
 def machine(packages: Sequence[str]) -> str:
     """Date, machine and versions of a measurement, as one line."""
     cpuinfo = Path("/proc/cpuinfo")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tasks.models import offline_judge, offline_reader, offline_writer
+from tasks.models import versions
 from tasks.prune import prune
 from tests.small_workspace import Stored, Summary, run_all, stored, tables, totals, trails_of, walk_all
 
@@ -138,22 +138,22 @@ def test_an_edited_setting_recomputes_from_its_stage_on(edit: Edit, recomputed: 
     assert set(first) <= set(_grown(before, stored(done)))
 
 
-SEATS: dict[str, tuple[Any, set[str]]] = {
-    "another judge": (offline_judge, JUDGED),
-    "another reader": (offline_reader, {"reading", "cell"}),
-    "another writer": (offline_writer, {"answer", "cell"}),
+SEATS: dict[str, tuple[str, set[str]]] = {
+    "another judge": ("OFFLINE_JUDGE", JUDGED),
+    "another reader": ("OFFLINE_READER", {"reading", "cell"}),
+    "another writer": ("OFFLINE_WRITER", {"answer", "cell"}),
 }
 
 
 @pytest.mark.parametrize(("seat", "recomputed"), SEATS.values(), ids=SEATS)
 def test_a_new_version_of_a_seat_recomputes_what_it_makes(
-    seat: Any,  # noqa: ANN401 - a module
+    seat: str,
     recomputed: set[str],
     done: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = stored(done)
-    monkeypatch.setattr(seat, "VERSION", 1_000)
+    monkeypatch.setattr(versions, seat, 1_000)
     walk_all(done)
     after = stored(done)
     assert _grown(before, after) == {record: len(before[record]) for record in recomputed}
@@ -164,7 +164,7 @@ def test_grading_with_another_judge_makes_verdicts_only(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = stored(done)
-    monkeypatch.setattr(offline_judge, "VERSION", 1_000)
+    monkeypatch.setattr(versions, "OFFLINE_JUDGE", 1_000)
     graded = run_all(done, grade_only=True)
     assert set(_grown(before, stored(done))) == JUDGED
     assert totals(graded, "failed")["attribute"] == 0
@@ -265,7 +265,7 @@ def test_pruning_keeps_the_documents_that_reused_contexts_were_cut_from(
     path.write_text(path.read_text(encoding="utf-8") + "\n\n", encoding="utf-8")
     walk_all(done)
     prune(done, keep_runs=1, older_than=timedelta(0), really=True)
-    monkeypatch.setattr(offline_judge, "VERSION", 1_000)
+    monkeypatch.setattr(versions, "OFFLINE_JUDGE", 1_000)
     assert set(totals(run_all(done), "failed").values()) == {0}
 
 

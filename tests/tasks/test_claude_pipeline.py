@@ -172,6 +172,9 @@ def test_a_budget_leaves_the_rest_pending_and_keeps_what_was_bought(seated: Path
     summary = run_all(seated, **RUN)
     assert totals(summary, "failed") == dict.fromkeys(totals(summary, "failed"), 0)
     assert calls(stub) > bought, "the rest was bought"
+    paid = sum(run.paid_usd for run in list_runs(seated / "store" / "runs"))
+    cost = sum(row["cost_usd"] for record in SEATED for row in stored(seated)[record].values())
+    assert paid == pytest.approx(cost), "resumed runs add up"
     assert stub.stats().answered_again == 0, "and nothing twice"
 
 
