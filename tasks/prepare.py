@@ -26,7 +26,7 @@ from tasks.text.words import LANGUAGES
 from tasks.trials import NOTHING_FRESH, Fresh, trials_of
 from tasks.workspace.asked import ask
 from tasks.workspace.corpus import read_corpus
-from tasks.workspace.questions import read_key_points, read_questions, read_saved_answers
+from tasks.workspace.questions import choose_questions, read_key_points, read_questions, read_saved_answers
 from tasks.workspace.settings import load_grading, load_judge, load_setup, names_in
 
 log = logging.getLogger("fourcells.run")
@@ -117,7 +117,7 @@ def check(request: Request) -> Checked:
         _check_depth(workspace, setup, grading)
     known = read_questions(workspace)
     points = read_key_points(workspace, {question.id: question for question in known})
-    questions = _choose(known, request.questions)
+    questions = choose_questions(known, request.questions)
     documents = read_corpus(workspace) if _needs_corpus(workspace, setups) else []
     asked = ask(questions, points, documents, skip_unresolved=request.skip_unresolved, where=workspace)
     planned = tuple(_plan_setup(workspace, setup, asked) for setup in setups)
@@ -176,14 +176,6 @@ def _check_depth(workspace: Path, setup: Setup, grading: Grading) -> None:
             where=str(workspace / "grading.toml"),
             remedy="Lower k, or raise retrieval.depth in the setup.",
         )
-
-
-def _choose(questions: list[Question], wanted: Sequence[str]) -> list[Question]:
-    by_id = {question.id: question for question in questions}
-    unknown = [name for name in wanted if name not in by_id]
-    if unknown:
-        raise InputError(f"unknown question {unknown[0]!r}", allowed=f"one of the {len(by_id)} ids in questions.jsonl")
-    return [by_id[name] for name in dict.fromkeys(wanted)] or questions
 
 
 def _needs_corpus(workspace: Path, setups: Sequence[Setup]) -> bool:

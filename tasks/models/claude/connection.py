@@ -8,7 +8,7 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from schemas.claude import ClaudeSettings, Provider
 from schemas.errors import InputError
@@ -167,24 +167,24 @@ def open_client(settings: ClaudeSettings) -> "Client":
     limits = httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS)
     # On aiohttp: httpcore's pool looks at every idle connection at each request, a fifth of all processor time.
     http_client = anthropic.DefaultAioHttpClient(limits=limits)
+    # No spans: they cost every call processor time, and what was asked stands in the journal.
+    shared: dict[str, Any] = {"max_retries": 0, "http_client": http_client, "open_telemetry": False}
     try:
         match settings.provider:
             case "anthropic":
-                return anthropic.AsyncAnthropic(base_url=settings.base_url, max_retries=0, http_client=http_client)
+                return anthropic.AsyncAnthropic(base_url=settings.base_url, **shared)
             case "bedrock":
                 return anthropic.AsyncAnthropicBedrock(
                     base_url=settings.base_url,
                     aws_region=settings.region,
-                    max_retries=0,
-                    http_client=http_client,
+                    **shared,
                 )
             case "vertex":
                 return anthropic.AsyncAnthropicVertex(
                     base_url=settings.base_url,
                     region=settings.region or anthropic.NOT_GIVEN,
                     project_id=settings.project or anthropic.NOT_GIVEN,
-                    max_retries=0,
-                    http_client=http_client,
+                    **shared,
                 )
     except (ValueError, httpx2.InvalidURL) as error:
         raise InputError(
