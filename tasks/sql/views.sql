@@ -302,5 +302,5 @@ COMMENT ON COLUMN costs.latency_s IS 'Seconds, over all calls of the row; NULL w
 COMMENT ON COLUMN costs.n_calls IS 'Replies that the row rests on; 0 of an offline seat';
 COMMENT ON COLUMN costs.input_tokens IS 'Fresh input; what the prompt cache gave or took stands beside it';
 COMMENT ON COLUMN costs.output_tokens IS 'Tokens of the replies';
-COMMENT ON COLUMN costs.cache_read_tokens IS 'Input that the prompt cache gave, at a tenth of the price';
-COMMENT ON COLUMN costs.cache_write_tokens IS 'Input that the prompt cache took, a little dearer than fresh';
+COMMENT ON COLUMN costs.cache_read_tokens IS 'Input that the prompt cache gave, cheaper than fresh';
+COMMENT ON COLUMN costs.cache_write_tokens IS 'Input that the prompt cache took, dearer than fresh';
