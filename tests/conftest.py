@@ -1,6 +1,7 @@
 """Workspaces for tests: a fresh one, and one that was run."""
 
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ from tests.small_workspace import Summary, run_all, write_workspace
 from tests.stub.fixtures import stub, stub_server
 
 __all__ = ["stub", "stub_server"]
+
+# A job in the background of a script is started with Ctrl-C ignored, and so would be all that it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
