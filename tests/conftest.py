@@ -1,5 +1,6 @@
 """Workspaces for tests: a fresh one, and one that was run."""
 
+import gc
 import shutil
 import signal
 from pathlib import Path
@@ -13,6 +14,8 @@ __all__ = ["stub", "stub_server"]
 
 # A job in the background of a script is started with Ctrl-C ignored, and so would be all that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# The client spares the collector what is there when it opens. Here that is other tests' remains.
+gc.freeze = lambda: None
 
 
 @pytest.fixture

@@ -3,11 +3,16 @@
 import json
 import secrets
 import threading
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from filelock import FileLock, Timeout
 
 from tasks.store.entries import Entries, Transaction
+
+# Claims are made between other things, and a transaction of another process takes less.
+_LOOK_S: Final = 0.01
 
 
 class Claims:
@@ -22,31 +27,39 @@ class Claims:
     """
 
     def __init__(self, root: Path, *, patience_s: float = 60.0) -> None:
-        self._entries = Entries(root, "claims", durable=False, patience_s=patience_s)
+        self._entries = Entries(root, "claims", durable=False, patience_s=patience_s, look_s=_LOOK_S)
         self._token = secrets.token_hex(8)
         self._guard = threading.Lock()
         self._alive: FileLock | None = None
 
-    def claim(self, name: str, *, owner: str, seconds: float) -> bool:
-        """Take a name that nobody holds; its own owner is refused too, since one of two equal calls is one too many.
+    def claim_all(
+        self, wanted: Sequence[tuple[str, float]], *, owner: str, patience_s: float | None = None
+    ) -> list[bool]:
+        """Take names that nobody holds; their own owner is refused too: one of two equal calls is one too many.
+
+        Args:
+            wanted: Names, and for how many seconds.
+            owner: Who may release them.
+            patience_s: See `Entries.write`.
+
+        Returns:
+            Whether each was taken.
 
         Raises:
+            HeldError: When another process holds the database longer.
             StoreError: When the folder cannot be read or written.
         """
-        held = self._entries.get(name)
-        if held is not None and self._lives(held):
-            return False
-        self._show_life()
+        self._show_life(patience_s)
         mine = json.dumps([owner, self._token]).encode()
 
-        def take(cache: Transaction) -> bool:
-            if cache.add(name, mine, expire=seconds):
-                return True
-            if self._lives(cache.get(name)):
-                return False
-            return cache.set(name, mine, expire=seconds)
+        def take(cache: Transaction) -> list[bool]:
+            return [
+                cache.add(name, mine, expire=seconds)
+                or (not self._lives(cache.get(name)) and cache.set(name, mine, expire=seconds))
+                for name, seconds in wanted
+            ]
 
-        return self._entries.write(take)
+        return self._entries.write(take, patience_s=patience_s)
 
     def release(self, name: str, *, owner: str) -> None:
         """Give a name back, if that owner still holds it.
@@ -76,10 +89,10 @@ class Claims:
     def _path(self, token: str) -> Path:
         return self._entries.folder / f"{token}.alive"
 
-    def _show_life(self) -> None:
+    def _show_life(self, patience_s: float | None) -> None:
         with self._guard:
             if self._alive is None:
-                self._entries.write(lambda cache: cache.expire())
+                self._entries.write(lambda cache: cache.expire(), patience_s=patience_s)
                 self._alive = FileLock(self._path(self._token), thread_local=False)
                 self._alive.acquire()
 

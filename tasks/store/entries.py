@@ -13,7 +13,6 @@ import diskcache
 from schemas.errors import StoreError
 from tasks.store.files import store_error, sync
 
-_BUSY_S: Final = 1.0
 _HUGE: Final = 2**62
 _SETTINGS: Final[dict[str, Any]] = {
     # By default the oldest entries are deleted without a word when a gigabyte is full.
@@ -28,6 +27,10 @@ _SETTINGS: Final[dict[str, Any]] = {
 _RAW: Final = 1
 _MODE: Final = 0o700
 _RESULT = TypeVar("_RESULT")
+
+
+class HeldError(StoreError):
+    """Another process, or thread, holds the database longer than the caller would wait."""
 
 
 class Transaction(Protocol):
@@ -137,12 +140,14 @@ class Entries:
         name: Of the folder, which holds the database.
         durable: Whether a write waits for the disk, so that it outlives a power cut, or only a killed process.
         patience_s: Seconds to wait for another process that holds the database.
+        look_s: SQLite's own wait within it: the longest that a caller without patience is held up.
     """
 
-    def __init__(self, root: Path, name: str, *, durable: bool, patience_s: float = 60.0) -> None:
+    def __init__(self, root: Path, name: str, *, durable: bool, patience_s: float = 60.0, look_s: float = 1.0) -> None:
         self.folder = root / name
         self._durable = durable
         self._patience_s = patience_s
+        self._look_s = look_s
         self._guard = threading.RLock()
         self._cache: Any = None
 
@@ -154,7 +159,7 @@ class Entries:
         """
         if not self._exists():
             return None
-        value: bytes | None = self._insist(lambda cache: cache.get(key))
+        value: bytes | None = self._insist(lambda cache: cache.get(key), self._patience_s)
         return value
 
     def keys(self) -> list[str]:
@@ -163,23 +168,34 @@ class Entries:
         Raises:
             StoreError: As above.
         """
-        return self._insist(lambda cache: list(cache.iterkeys())) if self._exists() else []
+        return self._insist(lambda cache: list(cache.iterkeys()), self._patience_s) if self._exists() else []
 
-    def write(self, action: Callable[[Transaction], _RESULT]) -> _RESULT:
+    def write(self, action: Callable[[Transaction], _RESULT], *, patience_s: float | None = None) -> _RESULT:
         """Do something to the diskcache.Cache in one transaction: all of it is there afterwards, or nothing.
 
         One writer a process at a time: SQLite lets writers sleep and try again, a lock wakes the next at once.
 
+        Args:
+            action: What to do.
+            patience_s: Instead of that of all; 0 looks once.
+
         Raises:
-            StoreError: When the disk is full, the database is damaged, or another process holds it too long.
+            HeldError: When somebody else holds it longer.
+            StoreError: When the disk is full, or the database is damaged.
         """
+        patience_s = self._patience_s if patience_s is None else patience_s
 
         def transact(cache: Transaction) -> _RESULT:
             with self._cache.transact():
                 return action(cache)
 
-        with self._guard:
-            return self._insist(transact)
+        if not self._guard.acquire(timeout=patience_s):
+            problem = _held(self.folder, patience_s)
+            raise problem
+        try:
+            return self._insist(transact, patience_s)
+        finally:
+            self._guard.release()
 
     def prepare(self) -> None:
         """Make the folder, for its owner only.
@@ -205,7 +221,7 @@ class Entries:
     def _exists(self) -> bool:
         return self._cache is not None or (self.folder / diskcache.core.DBNAME).exists()
 
-    def _insist(self, action: Callable[[Transaction], _RESULT]) -> _RESULT:
+    def _insist(self, action: Callable[[Transaction], _RESULT], patience_s: float) -> _RESULT:
         """Repeat while another process holds the database, up to our patience; everything else is said at once."""
         started = time.monotonic()
         while True:
@@ -219,8 +235,8 @@ class Entries:
                 if not _is_busy(cause):
                     problem = _said(cause, self.folder)
                     raise problem from error
-                if time.monotonic() - started > self._patience_s:
-                    problem = _held(self.folder, self._patience_s)
+                if time.monotonic() - started > patience_s:
+                    problem = _held(self.folder, patience_s)
                     raise problem from error
 
     def _opened(self) -> Transaction:
@@ -241,7 +257,7 @@ class Entries:
                 remedy="Rename the folder, or name another workspace with --workspace.",
             )
         self.prepare()
-        cache = _Cache(place, timeout=min(_BUSY_S, self._patience_s), disk=PlainDisk, **_SETTINGS)
+        cache = _Cache(place, timeout=min(self._look_s, self._patience_s), disk=PlainDisk, **_SETTINGS)
         if self._durable:
             cache.wait_for_disk()
         return cache
@@ -295,8 +311,8 @@ def _foreign(folder: str) -> StoreError:
     )
 
 
-def _held(folder: Path, patience_s: float) -> StoreError:
-    return StoreError(
+def _held(folder: Path, patience_s: float) -> HeldError:
+    return HeldError(
         f"another process has held the journal for over {patience_s:g} seconds",
         where=str(folder),
         remedy="End that process, or wait for it, and run the same command again; it goes on where it stopped.",

@@ -144,7 +144,20 @@ class Journal:
         Raises:
             StoreError: When the journal cannot be used.
         """
-        return self._claims.claim(_name(request_key, attempt), owner=owner, seconds=seconds)
+        (claimed,) = self.claim_all([(request_key, attempt, seconds)], owner=owner)
+        return claimed
+
+    def claim_all(
+        self, wanted: Iterable[tuple[str, int, float]], *, owner: str, patience_s: float | None = None
+    ) -> list[bool]:
+        """As `claim`, of several: request, attempt and seconds. Without patience it never waits long for others.
+
+        Raises:
+            HeldError: When patience was given and others hold the claims longer.
+            StoreError: As above.
+        """
+        names = [(_name(key, attempt), seconds) for key, attempt, seconds in wanted]
+        return self._claims.claim_all(names, owner=owner, patience_s=patience_s)
 
     def release(self, request_key: str, attempt: int, *, owner: str) -> None:
         """End a claim of that owner, if there is one.

@@ -77,12 +77,17 @@ def requests(n: int) -> Iterator[GroundRequest]:
 
 def judge_all(task: Task, asked: Sequence[GroundRequest]) -> Done:
     """Ask for all of it and wait for all of it."""
-    import anthropic  # noqa: F401, TID251 - its 0.8 s are not what is measured
+    # The SDK, its transport and the price list: what takes a second to load is not what is measured.
+    import anthropic  # noqa: F401, TID251
+    import httpcore2  # noqa: F401
 
     from tasks.models.claude.budget import Budget
     from tasks.models.claude.desk import Desk
     from tasks.models.claude.judge import ClaudeJudge
+    from tasks.models.claude.prices import known_models
     from tasks.store.journal import Journal
+
+    known_models("anthropic")
 
     settings = ClaudeJudgeSettings(
         provider="anthropic",

@@ -82,7 +82,8 @@ class Routes:
         body = exchange.request.body
         number, self._n_messages = self._n_messages, self._n_messages + 1
         counts = self.counts
-        counts.begin(self._loop.time(), body)
+        arrived = self._loop.time()
+        counts.begin(arrived, body)
         exchange.on_end = lambda: counts.end(self._loop.time())
         fault = self._faults.next(number, body)
         if fault is not None:
@@ -98,7 +99,7 @@ class Routes:
         latency_s = self.settings.latency_s + (fault.seconds if fault is not None else 0.0)
         answer = _json(replied.message, request_id)
         if latency_s:
-            self._loop.call_later(latency_s, self._finish, exchange, answer, replied.prompt)
+            self._loop.call_at(arrived + latency_s, self._finish, exchange, answer, replied.prompt)
         else:
             self._finish(exchange, answer, replied.prompt)
 

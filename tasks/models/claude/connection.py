@@ -3,11 +3,13 @@
 import asyncio
 import atexit
 import contextlib
+import gc
 import importlib.util
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from schemas.claude import ClaudeSettings, Provider
@@ -37,15 +39,54 @@ class Line:
     """A client of one endpoint.
 
     Attributes:
-        where: Its address, for messages.
+        settings: Of any seat that uses it.
         answered: Whether any HTTP answer ever came from there.
         counts_tokens: False once it turned out to have no such call.
     """
 
-    client: "Client"
-    where: str
+    settings: ClaudeSettings
     answered: bool = False
     counts_tokens: bool = True
+
+    def __post_init__(self) -> None:
+        """A run whose replies are all kept never opens it, and does not import the SDK."""
+        self._guard = threading.Lock()
+        self._client: Client | None = None
+        self._opening: asyncio.Task[Client] | None = None
+
+    @property
+    def client(self) -> "Client":
+        """The SDK's client, opened by the first who wants it.
+
+        Raises:
+            InputError: When a key, an extra or a region is missing.
+        """
+        with self._guard:
+            if self._client is None:
+                self._client = open_client(self.settings)
+            return self._client
+
+    async def opened(self) -> "Client":
+        """The same for the event loop, which goes on with other things meanwhile.
+
+        Raises:
+            InputError: As above.
+        """
+        if self._client is not None:
+            return self._client
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.create_task(asyncio.to_thread(lambda: self.client))
+        return await asyncio.shield(self._opening)
+
+    async def close(self) -> None:
+        """Close what was opened."""
+        if self._client is not None:
+            await self._client.close()
+
+    @property
+    def where(self) -> str:
+        """Its address, for messages."""
+        return str(self.client.base_url).rstrip("/")
 
 
 class Channel(NamedTuple):
@@ -79,32 +120,22 @@ class Wire:
         if self.pid != os.getpid() or not self.thread.is_alive():
             return
         for line in self._lines.values():
-            closing = asyncio.run_coroutine_threadsafe(line.client.close(), self.loop)
+            closing = asyncio.run_coroutine_threadsafe(line.close(), self.loop)
             # Whoever left calls in flight does not wait for them here either.
             with contextlib.suppress(Exception):
                 closing.result(timeout=_CLOSE_S)
 
     def channel(self, settings: ClaudeSettings) -> Channel:
-        """The client and the limiter for a seat's calls. From any thread.
-
-        Raises:
-            InputError: When a key, an extra or a region is missing.
-        """
+        """The client and the limiter for a seat's calls. From any thread."""
         found = self._channels.get(settings)
         if found is None:
             with self._guard:
-                line = self._line(settings)
-                name = digest([settings.provider, endpoint(settings), settings.model])
-                limiter = self._limiters.setdefault(name, Limiter(f"{settings.model} at {line.where}"))
+                place = digest([settings.provider, endpoint(settings)])
+                line = self._lines.setdefault(place, Line(settings))
+                limiter = Limiter(lambda: f"{settings.model} at {line.where}")
+                limiter = self._limiters.setdefault(digest([place, settings.model]), limiter)
                 found = self._channels.setdefault(settings, Channel(line, limiter))
         return found
-
-    def _line(self, settings: ClaudeSettings) -> Line:
-        name = digest([settings.provider, endpoint(settings)])
-        if name not in self._lines:
-            client = open_client(settings)
-            self._lines[name] = Line(client=client, where=str(client.base_url).rstrip("/"))
-        return self._lines[name]
 
 
 _wire: Wire | None = None
@@ -164,6 +195,7 @@ def open_client(settings: ClaudeSettings) -> "Client":
     import anthropic  # noqa: PLC0415 - importing the SDK takes most of a second
     import httpx2  # noqa: PLC0415 - the SDK's own transport
 
+    _leave_alone()
     limits = httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS)
     # On aiohttp: httpcore's pool looks at every idle connection at each request, a fifth of all processor time.
     http_client = anthropic.DefaultAioHttpClient(limits=limits)
@@ -193,11 +225,18 @@ def open_client(settings: ClaudeSettings) -> "Client":
         ) from error
 
 
+@lru_cache(maxsize=64)
 def time_out(deadline_s: float) -> "httpx2.Timeout":
     """Time-outs of one attempt: connecting is quick or it fails, everything else may take the whole deadline."""
     from anthropic import Timeout  # noqa: PLC0415
 
     return Timeout(deadline_s, connect=min(deadline_s, _CONNECT_S))
+
+
+@cache
+def _leave_alone() -> None:
+    """Spare the collector what the process has loaded and keeps: a look at all of it holds every call for 0.1 s."""
+    gc.freeze()
 
 
 def _installed(module: str) -> bool:

@@ -13,7 +13,7 @@ from schemas.errors import FourcellsError, StoppedError
 from schemas.seats import Failure, Given
 from schemas.state import State
 from tasks.models.claude.budget import Budget
-from tasks.models.claude.connection import wire
+from tasks.models.claude.connection import check_credentials, wire
 from tasks.models.claude.conversation import Conversation
 from tasks.models.claude.prices import rates_of
 from tasks.models.claude.purchases import Buy, Purchases
@@ -104,7 +104,7 @@ class Desk:
         Raises:
             FourcellsError: When a key, an extra, a price or the endpoint is wrong; calls in flight are kept first.
         """
-        wire().channel(settings)
+        check_credentials(settings)
         rates_of(settings)
         session = _Session(self._purchases, settings, talks, trial=trial)
         self._sessions.add(session)
@@ -128,11 +128,11 @@ class _Session(Generic[T]):
         self._settings = settings
         self._talks = talks
         self._trial = trial
-        self._positions = iter(range(len(talks)))
         self._begun: set[Buy] = set()
         self._queue: queue.SimpleQueue[Given[T] | BaseException] = queue.SimpleQueue()
         self._stopping = asyncio.Event()
         self._finished = threading.Event()
+        self._n_begun = 0
         self._n_open = 0
 
     def interrupt(self) -> None:
@@ -177,20 +177,26 @@ class _Session(Generic[T]):
             self._finished.set()
 
     async def _hold_talks(self) -> None:
-        at_once = self._settings.concurrency * _TALKS_A_SLOT + _MORE_TALKS
         # A batch is worth its wait only when all of it goes out together.
-        self._n_open = len(self._talks) if self._purchases.batch else min(len(self._talks), at_once)
-        lanes = [asyncio.create_task(self._lane()) for _ in range(self._n_open)]
+        most = len(self._talks) if self._purchases.batch else self._settings.concurrency * _TALKS_A_SLOT + _MORE_TALKS
+        lanes: list[asyncio.Task[None]] = []
+        while len(lanes) < most and self._n_begun < len(self._talks) and not self._stopping.is_set():
+            self._n_open += 1
+            lanes.append(asyncio.create_task(self._lane()))
+            # One after the other: what is ready to go out does so before more is prepared.
+            await asyncio.sleep(0)
         await self._stopping.wait()
         for lane in lanes:
             lane.cancel()
-        await asyncio.wait(lanes)
+        if lanes:
+            await asyncio.wait(lanes)
         await self._purchases.settle(self._begun)
 
     async def _lane(self) -> None:
         """Hold one talk after another; the last lane to end, or an error of all, ends the session."""
         try:
-            for position in self._positions:
+            while self._n_begun < len(self._talks):
+                position, self._n_begun = self._n_begun, self._n_begun + 1
                 await self._hold(position)
         except BaseException as error:  # noqa: BLE001 - raised in the thread that waits for it
             if not self._stopping.is_set():

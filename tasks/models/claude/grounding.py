@@ -42,6 +42,7 @@ class Grounding:
         self._request = request
         self._conversation = conversation
         self._groups = equal_groups(len(request.claims), most=MOST_CLAIMS)
+        self._made: dict[tuple[object, ...], ModelRequest] = {}
 
     async def verdicts(self) -> tuple[JudgedClaim, ...] | Failure:
         """Judge each claim against all passages; where these do not fit at once, against portions of them."""
@@ -118,6 +119,13 @@ class Grounding:
         return await self._conversation.ask(request, parse)
 
     def _asked(self, group: Sequence[int], pieces: Sequence[Piece], *, max_tokens: int | None = None) -> ModelRequest:
+        """The request about a group of claims; the one last made is not made again: first measured, then sent."""
+        name = (*group, None, *pieces, max_tokens or self._settings.max_tokens)
+        if name not in self._made:
+            self._made = {name: self._make(group, pieces, max_tokens)}
+        return self._made[name]
+
+    def _make(self, group: Sequence[int], pieces: Sequence[Piece], max_tokens: int | None) -> ModelRequest:
         """Passages first: they are the long part, and all groups of claims share them."""
         passages = blocks("passage", pieces)
         is_shared = len(group) < len(self._request.claims)

@@ -45,7 +45,7 @@ class Limiter:
         now: Seconds of a monotonic clock.
     """
 
-    def __init__(self, name: str, *, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, name: Callable[[], str], *, now: Callable[[], float] = time.monotonic) -> None:
         self.in_flight = 0
         self.level = 0
         self._name = name
@@ -55,6 +55,7 @@ class Limiter:
         self._queue: list[tuple[int, int, asyncio.Future[None]]] = []
         self._entries = itertools.count()
         self._lowered = False
+        self._admitting = False
         self._window = 0
         self._finished = 0
         self._overloads = 0
@@ -77,11 +78,9 @@ class Limiter:
         Raises:
             CancelledError: When the caller no longer waits; a slot just given to it goes to the next.
         """
-        if self.in_flight < self.level and not self._queue:
-            self.in_flight += 1
-            return Slot(self._window)
         turn = asyncio.get_running_loop().create_future()
         heapq.heappush(self._queue, (ticket, next(self._entries), turn))
+        self._admit()
         try:
             await turn
         except asyncio.CancelledError:
@@ -120,7 +119,7 @@ class Limiter:
             self._said_at = now
             log.warning(
                 "%s is overloaded (429 or 529): at most %d of %d calls in flight for now",
-                self._name, self.level, self._most,
+                self._name(), self.level, self._most,
             )  # fmt: skip
 
     def _raise(self) -> None:
@@ -135,8 +134,17 @@ class Limiter:
         self._admit()
 
     def _admit(self) -> None:
+        """Let the next in, one in each turn of the loop: of many calls begun together none would get out soon."""
+        if not self._admitting and self._queue and self.in_flight < self.level:
+            self._admitting = True
+            asyncio.get_running_loop().call_soon(self._admit_one)
+
+    def _admit_one(self) -> None:
+        self._admitting = False
         while self._queue and self.in_flight < self.level:
             _, _, turn = heapq.heappop(self._queue)
             if not turn.done():
                 self.in_flight += 1
                 turn.set_result(None)
+                break
+        self._admit()

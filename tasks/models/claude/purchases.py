@@ -19,6 +19,7 @@ from tasks.models.claude.grouped import Grouped
 from tasks.models.claude.prices import rates_of
 from tasks.models.claude.request import ModelRequest
 from tasks.models.claude.sending import Clock, LiveSender, Sender
+from tasks.store.entries import HeldError
 from tasks.store.journal import Attempt, Journal, Kept
 
 _MARGIN_S: Final = 60.0
@@ -84,7 +85,7 @@ class Purchases:
         self._buys: dict[tuple[str, int], Buy] = {}
         self._last: dict[str, int] = {}
         self._keeps = Grouped(self.writers, self._keep_all)
-        self._claims = Grouped(self.writers, self._claim_all, unwanted=self._give_back)
+        self._claims = Grouped(self.writers, self._claim_all, here=self._claim_now, unwanted=self._give_back)
 
     def attempts(self, request_key: str, n_kept: int) -> range:
         """Attempts that this run may make at a request of which none of the kept replies is usable.
@@ -213,11 +214,15 @@ class Purchases:
         self.journal.keep_all(attempts)
         return [None] * len(attempts)
 
-    def _claim_all(self, wanted: list[tuple[Buy, float]]) -> list[bool]:
-        return [
-            self.journal.claim(buy.request_key, buy.attempt, owner=self.owner, seconds=seconds)
-            for buy, seconds in wanted
-        ]
+    def _claim_now(self, wanted: list[tuple[Buy, float]]) -> list[bool] | None:
+        try:
+            return self._claim_all(wanted, patience_s=0.0)
+        except HeldError:
+            return None
+
+    def _claim_all(self, wanted: list[tuple[Buy, float]], *, patience_s: float | None = None) -> list[bool]:
+        claims = [(buy.request_key, buy.attempt, seconds) for buy, seconds in wanted]
+        return self.journal.claim_all(claims, owner=self.owner, patience_s=patience_s)
 
     def _give_back(self, wanted: tuple[Buy, float], claimed: bool) -> None:  # noqa: FBT001 - a result, not a switch
         if claimed:

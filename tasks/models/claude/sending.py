@@ -86,10 +86,11 @@ class LiveSender:
             FourcellsError: When every other call would meet the same.
         """
         channel = wire().channel(settings)
+        messages = (await channel.line.opened()).messages.with_raw_response
 
         async def post(seconds: float) -> "httpx2.Response":
             with self._commit():
-                raw = await channel.line.client.messages.with_raw_response.create(**params, timeout=time_out(seconds))
+                raw = await messages.create(**params, timeout=time_out(seconds))
             return cast("httpx2.Response", raw.http_response)
 
         answer = await self._insist(settings, channel, post)
@@ -115,13 +116,12 @@ class LiveSender:
         channel = wire().channel(settings)
         if not channel.line.counts_tokens or settings.provider == "bedrock":
             return None
+        messages = (await channel.line.opened()).messages.with_raw_response
 
         async def post(seconds: float) -> "httpx2.Response":
             counted = {name: value for name, value in params.items() if name != "max_tokens"}
             try:
-                raw = await channel.line.client.messages.with_raw_response.count_tokens(
-                    **counted, timeout=time_out(seconds)
-                )
+                raw = await messages.count_tokens(**counted, timeout=time_out(seconds))
             except AnthropicError as error:
                 if getattr(error, "status_code", None) in {404, 405, 501}:
                     channel.line.counts_tokens = False

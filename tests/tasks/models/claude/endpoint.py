@@ -12,10 +12,12 @@ import httpx2
 
 from schemas.claude import ClaudeSettings, Price
 from schemas.seats import Failure
+from tasks.models.claude.connection import wire
 from tasks.models.claude.conversation import Conversation
 from tasks.models.claude.request import ModelRequest, make_request
 from tasks.models.claude.sending import Clock
 
+_TURNS = 40
 Talk = Callable[[Conversation], Awaitable[str | Failure]]
 Handler = Callable[[dict[str, Any]], "Awaitable[httpx2.Response] | httpx2.Response"]
 
@@ -94,7 +96,9 @@ class Endpoint:
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
         try:
-            await asyncio.sleep(0)
+            # Long enough for others to be let in, one in each turn of the loop.
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)
             return await self._reply(params)
         finally:
             self.in_flight -= 1
@@ -120,6 +124,15 @@ class Endpoint:
 
     def settings(self, **changes: object) -> ClaudeSettings:
         """Of a seat at this endpoint: a dollar for a thousand tokens of output, input for nothing."""
+        return self._settings(changes)
+
+    def opened(self, **changes: object) -> ClaudeSettings:
+        """The same with the client open already: who waits for its opening may be overtaken by who comes later."""
+        settings = self._settings(changes)
+        _ = wire().channel(settings).line.client
+        return settings
+
+    def _settings(self, changes: dict[str, object]) -> ClaudeSettings:
         usual: dict[str, Any] = {
             "provider": "anthropic",
             "model": "some-model",

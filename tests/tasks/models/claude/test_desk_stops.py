@@ -67,7 +67,7 @@ def test_who_stops_early_makes_no_new_calls_and_loses_none_in_flight(
     gate = Gate()
     _held(endpoint, gate)
     told = on_log(gate.open)
-    settings = endpoint.settings(concurrency=2)
+    settings = endpoint.opened(concurrency=2)
     results = make_desk().converse(settings, many(20))
     next(results)
     for _ in range(2):
@@ -90,7 +90,7 @@ def test_a_second_interrupt_leaves_at_once(endpoint: Endpoint, make_desk: MakeDe
     gate = Gate()
     _held(endpoint, gate)
     on_log(interrupt)
-    results = make_desk().converse(endpoint.settings(concurrency=2), many(20))
+    results = make_desk().converse(endpoint.opened(concurrency=2), many(20))
     next(results)
     for _ in range(2):
         gate.reached.acquire()
@@ -101,7 +101,7 @@ def test_a_second_interrupt_leaves_at_once(endpoint: Endpoint, make_desk: MakeDe
 
 
 def test_a_closed_generator_stops_too(endpoint: Endpoint, make_desk: MakeDesk) -> None:
-    results = make_desk().converse(endpoint.settings(concurrency=1), many(500))
+    results = make_desk().converse(endpoint.opened(concurrency=1), many(500))
     next(results)
     results.close()
     n = len(endpoint.requests)
@@ -124,7 +124,7 @@ def test_an_error_of_all_waits_for_calls_in_flight(
         return refuse(401, "authentication_error", "invalid x-api-key")
 
     endpoint.handler = handler
-    settings = endpoint.settings(concurrency=2)
+    settings = endpoint.opened(concurrency=2)
     with pytest.raises(EndpointError, match="the API key was refused"):
         list(make_desk().converse(settings, many(20)))
     assert journal.replies(request_key(settings, request(settings, "question 0")))
@@ -142,7 +142,7 @@ def test_a_call_that_waits_to_be_tried_again_is_not_waited_for(
 
     monkeypatch.setattr(clock, "sleep", for_ever)
     endpoint.handler = lambda params: reply() if "0" in asked(params) else refuse(429, "rate_limit_error")
-    results = make_desk().converse(endpoint.settings(), many(2))
+    results = make_desk().converse(endpoint.opened(), many(2))
     next(results)
     waiting.wait()
     results.close()
@@ -166,6 +166,6 @@ def test_ctrl_c_reaches_who_waits_for_results(endpoint: Endpoint, make_desk: Mak
 
     endpoint.handler = handler
     with pytest.raises(KeyboardInterrupt):
-        list(make_desk().converse(endpoint.settings(concurrency=2), many(20)))
+        list(make_desk().converse(endpoint.opened(concurrency=2), many(20)))
     assert told.lines == [WAITING]
     assert len(endpoint.requests) == 2

@@ -11,7 +11,7 @@ def run(test: Callable[[Limiter], Awaitable[None]]) -> None:
     """Run a test with a limiter of 64 slots."""
 
     async def in_loop() -> None:
-        limiter = Limiter("some-model", now=lambda: 0.0)
+        limiter = Limiter(lambda: "some-model", now=lambda: 0.0)
         with limiter.allowing(64):
             await test(limiter)
 
@@ -36,7 +36,9 @@ def test_never_more_in_flight_than_configured_and_no_slot_left_empty() -> None:
         async def call() -> None:
             slot = await limiter.acquire(draw_ticket())
             seen.append(limiter.in_flight)
-            await asyncio.sleep(0)
+            # Longer than it takes to let as many in, one in each turn of the loop.
+            for _ in range(100):
+                await asyncio.sleep(0)
             limiter.release(slot, overloaded=False)
 
         await asyncio.gather(*(call() for _ in range(500)))
@@ -153,7 +155,7 @@ def test_fewer_slots_are_told_once_in_ten_seconds(caplog: pytest.LogCaptureFixtu
     now = [0.0]
 
     async def test() -> None:
-        limiter = Limiter("some-model at somewhere", now=lambda: now[0])
+        limiter = Limiter(lambda: "some-model at somewhere", now=lambda: now[0])
         with limiter.allowing(64):
             await finish(limiter, [True] * 17)
             await finish(limiter, [True] * 17)
