@@ -1,6 +1,7 @@
 """Many talks at once: limits, equal requests, other processes and budgets."""
 
 import asyncio
+import sqlite3
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,8 +11,10 @@ import httpx2
 import pytest
 
 from schemas.claude import ClaudeSettings, Price
+from schemas.errors import InputError
 from schemas.seats import Failure
 from schemas.state import State
+from tasks.models.claude import connection
 from tasks.models.claude.budget import Budget
 from tasks.models.claude.connection import wire
 from tasks.models.claude.conversation import Conversation
@@ -127,6 +130,44 @@ def test_a_reply_kept_between_the_look_and_the_claim_is_taken(
     monkeypatch.setattr(journal, "claim_all", bought_meanwhile)
     [given] = make_desk().converse(settings, [asking()])
     assert (given.reply, given.spent.paid_usd) == ("theirs", 0.0)
+
+
+def test_a_process_that_holds_the_claims_does_not_hold_the_loop(
+    endpoint: Endpoint, make_desk: MakeDesk, journal: Journal, tmp_path: Path
+) -> None:
+    assert journal.claim("other", 0, owner="other", seconds=100)
+    holder = sqlite3.connect(tmp_path / "journal" / "claims" / "cache.db", isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with ThreadPoolExecutor(1) as thread:
+        given = thread.submit(lambda: list(make_desk().converse(endpoint.opened(), many(3))))
+        for _ in range(20):
+            asyncio.run_coroutine_threadsafe(asyncio.sleep(0.01), wire().loop).result(timeout=0.5)
+        assert endpoint.requests == []
+        assert not given.done()
+        holder.execute("ROLLBACK")
+        assert [one.reply for one in given.result(timeout=30)] == ["yes"] * 3
+    holder.close()
+
+
+def test_who_finds_all_replies_kept_opens_no_client(
+    endpoint: Endpoint, make_desk: MakeDesk, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = endpoint.settings()
+    for n in range(3):
+        journal.keep(request_key(settings, request(settings, f"question {n}")), 0, kept("kept"))
+    monkeypatch.setattr(connection, "open_client", lambda _: pytest.fail("opened"))
+    assert [one.reply for one in make_desk().converse(settings, many(3))] == ["kept"] * 3
+
+
+def test_an_endpoint_without_a_client_stops_the_run(
+    endpoint: Endpoint, make_desk: MakeDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse_to_open(_: ClaudeSettings) -> None:
+        raise InputError("no client can be made")
+
+    monkeypatch.setattr(connection, "open_client", refuse_to_open)
+    with pytest.raises(InputError, match="no client can be made"):
+        list(make_desk().converse(endpoint.settings(), many(20)))
 
 
 def test_a_failed_call_gives_its_claim_back(endpoint: Endpoint, make_desk: MakeDesk, clock: FakeClock) -> None:
