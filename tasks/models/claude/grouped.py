@@ -37,12 +37,22 @@ class Grouped(Generic[Item, Result]):
         self._busy: asyncio.Task[None] | None = None
 
     async def do(self, item: Item) -> Result:
-        """Have an item done."""
+        """Have an item done.
+
+        Raises:
+            CancelledError: When the caller no longer waits; the item is done all the same.
+        """
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         if self._busy is None:
             self._busy = asyncio.create_task(self._empty())
-        return await future
+        try:
+            return await future
+        except asyncio.CancelledError:
+            # Done already, and its caller, cancelled before its turn came, will never see it.
+            if self._unwanted is not None and not future.cancelled() and future.done() and future.exception() is None:
+                self._unwanted(item, future.result())
+            raise
 
     async def _empty(self) -> None:
         loop = asyncio.get_running_loop()

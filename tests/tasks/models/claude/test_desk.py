@@ -165,9 +165,13 @@ def test_an_endpoint_without_a_client_stops_the_run(
     def refuse_to_open(_: ClaudeSettings) -> None:
         raise InputError("no client can be made")
 
-    monkeypatch.setattr(connection, "open_client", refuse_to_open)
-    with pytest.raises(InputError, match="no client can be made"):
-        list(make_desk().converse(endpoint.settings(), many(20)))
+    settings = endpoint.settings()
+    with monkeypatch.context() as patch:
+        patch.setattr(connection, "open_client", refuse_to_open)
+        with pytest.raises(InputError, match="no client can be made"):
+            list(make_desk().converse(settings, many(20)))
+    # Once it can be made, no claim is left over.
+    assert len(list(make_desk().converse(settings, many(20)))) == 20
 
 
 def test_a_failed_call_gives_its_claim_back(endpoint: Endpoint, make_desk: MakeDesk, clock: FakeClock) -> None:
