@@ -49,7 +49,7 @@ class Line:
     counts_tokens: bool = True
 
     def __post_init__(self) -> None:
-        """A run whose replies are all kept never opens it, and does not import the SDK."""
+        """Nothing is open: a run whose replies are all kept needs no client."""
         self._guard = threading.Lock()
         self._client: Client | None = None
         self._opening: asyncio.Task[Client] | None = None
