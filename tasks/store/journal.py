@@ -136,25 +136,21 @@ class Journal:
         if mine.error is not None:
             raise mine.error
 
-    def claim(self, request_key: str, attempt: int, *, owner: str, seconds: float) -> bool:
-        """Whether this caller may make the attempt now: nobody else, in whatever process, is at it.
-
-        A claim ends by its release, after `seconds`, or with the process that made it.
-
-        Raises:
-            StoreError: When the journal cannot be used.
-        """
-        (claimed,) = self.claim_all([(request_key, attempt, seconds)], owner=owner)
-        return claimed
-
     def claim_all(
         self, wanted: Iterable[tuple[str, int, float]], *, owner: str, patience_s: float | None = None
     ) -> list[bool]:
-        """As `claim`, of several: request, attempt and seconds. Without patience it never waits long for others.
+        """Say of several attempts whether this caller may make each now: nobody else, in whatever process, is at it.
+
+        A claim ends by its release, after its time, or with the process that made it.
+
+        Args:
+            wanted: Requests, attempts, and for how many seconds.
+            owner: Who may release them.
+            patience_s: Seconds to wait for others that hold the database; None takes the journal's, 0 looks once.
 
         Raises:
-            HeldError: When patience was given and others hold the claims longer.
-            StoreError: As above.
+            HeldError: When they hold it longer.
+            StoreError: When the journal cannot be used.
         """
         names = [(_name(key, attempt), seconds) for key, attempt, seconds in wanted]
         return self._claims.claim_all(names, owner=owner, patience_s=patience_s)

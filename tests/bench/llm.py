@@ -48,7 +48,7 @@ def main(names: list[str]) -> int:
         f"this machine answers each call after {LATENCY_S * 1_000:.0f} ms; nothing here was measured on the real API. "
         "A question is one call of the judge of grounding: three claims, five passages of about 110 words, the journal "
         "on disk. Ideal is calls / limit × latency. Time is from the first question to the last result, without start "
-        f"and imports; CPU is of the client's process in that time. {time.perf_counter() - began:.0f} s in all.\n\n"
+        f"and imports (the price list counts as one); CPU is of the client's process in that time. {time.perf_counter() - began:.0f} s in all.\n\n"
         + table(("work", "reach", "measured", "reached"), rows)
     )
     write_section("Model calls", body)

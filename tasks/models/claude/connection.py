@@ -195,7 +195,7 @@ def open_client(settings: ClaudeSettings) -> "Client":
     import anthropic  # noqa: PLC0415 - importing the SDK takes most of a second
     import httpx2  # noqa: PLC0415 - the SDK's own transport
 
-    _leave_alone()
+    _freeze_loaded()
     limits = httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS)
     # On aiohttp: httpcore's pool looks at every idle connection at each request, a fifth of all processor time.
     http_client = anthropic.DefaultAioHttpClient(limits=limits)
@@ -234,7 +234,7 @@ def time_out(deadline_s: float) -> "httpx2.Timeout":
 
 
 @cache
-def _leave_alone() -> None:
+def _freeze_loaded() -> None:
     """Spare the collector what the process has loaded and keeps: a look at all of it holds every call for 0.1 s."""
     gc.freeze()
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from schemas.errors import StoreError
 from tasks.store.entries import Entries
 from tasks.store.journal import Attempt, Journal, Kept
+from tests.claims import claim
 
 KEY, OTHER = "a" * 32, "b" * 32
 ROOT = Path(__file__).resolve().parents[3]
@@ -121,7 +122,7 @@ os.kill(os.getpid(), 9)
 def test_replies_and_batches_wait_for_the_disk_in_every_thread_and_claims_do_not(journal: Journal) -> None:
     journal.keep(KEY, 0, kept())
     _taken(journal, "i1", "x-0")
-    journal.claim(KEY, 1, owner="run", seconds=60)
+    claim(journal, KEY, 1, owner="run", seconds=60)
 
     def level(entries: Entries) -> int:
         ((found,),) = entries._cache._sql("PRAGMA synchronous").fetchall()

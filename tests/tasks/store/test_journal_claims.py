@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tasks.store.journal import Journal
+from tests.claims import claim
 
 KEY = "a" * 32
 ROOT = Path(__file__).resolve().parents[3]
@@ -29,46 +30,46 @@ def journal(folder: Path) -> Iterator[Journal]:
 
 def _run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run code in another process, with `journal` open there."""
-    start = f"import os\nfrom pathlib import Path\nfrom tasks.store.journal import Journal\njournal = Journal(Path({str(folder)!r}))\n"
+    start = f"import os\nfrom pathlib import Path\nfrom tasks.store.journal import Journal\nfrom tests.claims import claim\njournal = Journal(Path({str(folder)!r}))\n"
     return subprocess.run([sys.executable, "-c", start + code], cwd=ROOT, check=False, capture_output=True, text=True)
 
 
 def test_a_claim_is_held_until_released_even_against_its_own_owner(journal: Journal, folder: Path) -> None:
     second = Journal(folder)
-    assert journal.claim(KEY, 0, owner="run", seconds=60)
-    assert not journal.claim(KEY, 0, owner="run", seconds=60)
-    assert not second.claim(KEY, 0, owner="other", seconds=60)
-    assert second.claim(KEY, 1, owner="other", seconds=60)
+    assert claim(journal, KEY, 0, owner="run", seconds=60)
+    assert not claim(journal, KEY, 0, owner="run", seconds=60)
+    assert not claim(second, KEY, 0, owner="other", seconds=60)
+    assert claim(second, KEY, 1, owner="other", seconds=60)
     second.release(KEY, 0, owner="other")
-    assert not second.claim(KEY, 0, owner="other", seconds=60)
+    assert not claim(second, KEY, 0, owner="other", seconds=60)
     journal.release(KEY, 0, owner="run")
-    assert second.claim(KEY, 0, owner="other", seconds=60)
+    assert claim(second, KEY, 0, owner="other", seconds=60)
     second.close()
 
 
 def test_a_claim_expires(journal: Journal) -> None:
-    assert journal.claim(KEY, 0, owner="run", seconds=-1)
-    assert journal.claim(KEY, 0, owner="other", seconds=60)
+    assert claim(journal, KEY, 0, owner="run", seconds=-1)
+    assert claim(journal, KEY, 0, owner="other", seconds=60)
 
 
 def test_a_claim_ends_with_its_process(journal: Journal, folder: Path) -> None:
-    code = 'assert journal.claim("k", 0, owner="dead", seconds=3600)\nos.kill(os.getpid(), 9)'
+    code = 'assert claim(journal, "k", 0, owner="dead", seconds=3600)\nos.kill(os.getpid(), 9)'
     assert _run(code, folder).returncode == -signal.SIGKILL
-    assert journal.claim("k", 0, owner="run", seconds=60)
-    assert _run('raise SystemExit(journal.claim("k", 0, owner="third", seconds=60))', folder).returncode == 0
+    assert claim(journal, "k", 0, owner="run", seconds=60)
+    assert _run('raise SystemExit(claim(journal, "k", 0, owner="third", seconds=60))', folder).returncode == 0
 
 
 def test_a_claim_ends_with_its_journal(journal: Journal, folder: Path) -> None:
     other = Journal(folder)
-    assert other.claim(KEY, 0, owner="other", seconds=60)
+    assert claim(other, KEY, 0, owner="other", seconds=60)
     other.close()
-    assert journal.claim(KEY, 0, owner="run", seconds=60)
+    assert claim(journal, KEY, 0, owner="run", seconds=60)
 
 
 def test_one_of_many_gets_the_claim(folder: Path) -> None:
     journals = [Journal(folder) for _ in range(4)]
     with ThreadPoolExecutor(8) as pool:
-        claims = list(pool.map(lambda n: journals[n % 4].claim(KEY, 0, owner=str(n), seconds=60), range(32)))
+        claims = list(pool.map(lambda n: claim(journals[n % 4], KEY, 0, owner=str(n), seconds=60), range(32)))
     assert claims.count(True) == 1
     for journal in journals:
         journal.close()

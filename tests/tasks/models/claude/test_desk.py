@@ -22,6 +22,7 @@ from tasks.models.claude.desk import Desk
 from tasks.models.claude.errors import EndpointError
 from tasks.models.claude.request import request_key
 from tasks.store.journal import Journal, Kept
+from tests.claims import claim
 from tests.tasks.models.claude.conftest import MakeDesk
 from tests.tasks.models.claude.endpoint import Endpoint, FakeClock, asked, asking, many, refuse, reply, request
 
@@ -93,7 +94,7 @@ def test_what_another_process_is_buying_is_waited_for(
     other = Journal(tmp_path / "journal")
     settings = endpoint.settings()
     key = request_key(settings, request(settings))
-    assert other.claim(key, 0, owner="other", seconds=100)
+    assert claim(other, key, 0, owner="other", seconds=100)
     clock.on_wait = lambda n: other.keep(key, 0, kept("theirs")) if n == 3 else None
     [given] = make_desk().converse(settings, [asking()])
     assert (given.reply, given.spent.cost_usd, given.spent.paid_usd) == ("theirs", 0.5, 0.0)
@@ -108,7 +109,7 @@ def test_what_another_process_gives_up_is_bought(
     other = Journal(tmp_path / "journal")
     settings = endpoint.settings()
     key = request_key(settings, request(settings))
-    assert other.claim(key, 0, owner="other", seconds=100)
+    assert claim(other, key, 0, owner="other", seconds=100)
     clock.on_wait = lambda n: other.release(key, 0, owner="other") if n == 9 else None
     [given] = make_desk().converse(settings, [asking()])
     assert (given.reply, given.spent.paid_usd) == ("yes", 0.01)
@@ -135,7 +136,7 @@ def test_a_reply_kept_between_the_look_and_the_claim_is_taken(
 def test_a_process_that_holds_the_claims_does_not_hold_the_loop(
     endpoint: Endpoint, make_desk: MakeDesk, journal: Journal, tmp_path: Path
 ) -> None:
-    assert journal.claim("other", 0, owner="other", seconds=100)
+    assert claim(journal, "other", 0, owner="other", seconds=100)
     holder = sqlite3.connect(tmp_path / "journal" / "claims" / "cache.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with ThreadPoolExecutor(1) as thread:
