@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +39,15 @@ class Verdicts(BaseModel):
 
 
 @pytest.fixture(scope="module")
-def spec() -> llm_comply.SpecLoader:
-    return llm_comply.SpecLoader(str(SPEC_PATH))
+def spec() -> Iterator[llm_comply.SpecLoader]:
+    yield llm_comply.SpecLoader(str(SPEC_PATH))
+    llm_comply.http.close_client()
 
 
 @pytest.fixture
-def client(stub: StubServer) -> anthropic.Anthropic:
-    return anthropic.Anthropic(base_url=stub.url, api_key="stub-key", max_retries=0, timeout=5)
+def client(stub: StubServer) -> Iterator[anthropic.Anthropic]:
+    with anthropic.Anthropic(base_url=stub.url, api_key="stub-key", max_retries=0, timeout=5) as client:
+        yield client
 
 
 def params(text: str = "Is it so?", **others: object) -> dict[str, Any]:
@@ -319,10 +322,11 @@ def test_runs_as_a_process_until_told_to_end(how: str) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
         url = process.stdout.readline().strip()
-        client = anthropic.Anthropic(base_url=url, api_key="stub-key", max_retries=0, timeout=5)
-        with pytest.raises(anthropic.BadRequestError, match="> 123 maximum"):
+        with (
+            anthropic.Anthropic(base_url=url, api_key="stub-key", max_retries=0, timeout=5) as client,
+            pytest.raises(anthropic.BadRequestError, match="> 123 maximum"),
+        ):
             client.messages.create(**params("x" * 4_000))
-        client.close()
         if how == "signal":
             process.send_signal(signal.SIGTERM)
         else:
