@@ -27,7 +27,7 @@ def attribute(shard: Shard) -> StageCount:
     items = items_of(run, shard, trails)
     settle(run, items, _cells(run))
     run.save(shard, trails)
-    return counted("attribute", shard, items, ["cell"])
+    return counted("attribute", shard, items)
 
 
 def _cells(run: Run) -> Making:

@@ -21,7 +21,7 @@ def generate(shard: Shard) -> StageCount:
     items = items_of(run, shard, trails)
     settle(run, items, answers(run, shard))
     run.save(shard, trails)
-    return counted("generate", shard, items, ["answer"])
+    return counted("generate", shard, items)
 
 
 def answers(run: Run, shard: Shard) -> Making:

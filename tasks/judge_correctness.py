@@ -20,7 +20,7 @@ def judge_correctness(shard: Shard) -> StageCount:
     items = items_of(run, shard, trails)
     settle(run, items, judgements(run, shard.setup))
     run.save(shard, trails)
-    return counted("judge-correctness", shard, items, ["correctness"])
+    return counted("judge-correctness", shard, items)
 
 
 def judgements(run: Run, setup: str) -> Making:

@@ -24,7 +24,7 @@ def judge_grounding(shard: Shard) -> StageCount:
     settle(run, items, readings(run, shard.setup))
     settle(run, items, groundings(run, shard.setup))
     run.save(shard, trails)
-    return counted("judge-grounding", shard, items, ["reading", "grounding"])
+    return counted("judge-grounding", shard, items)
 
 
 def readings(run: Run, setup: str) -> Making:

@@ -29,7 +29,7 @@ def retrieve(shard: Shard) -> StageCount:
     for making in makings:
         settle(run, items, making)
     run.save(shard, trails)
-    return counted("retrieve", shard, items, ["ranking", "context"])
+    return counted("retrieve", shard, items)
 
 
 def _searched(run: Run, shard: Shard) -> list[Making]:

@@ -15,6 +15,7 @@ from tasks.models.seating import Seating
 from tasks.store.runs import Attempts, RunFolder, Stamp, failed_attempts, load_asked, load_plan
 from tasks.store.store import Store
 from tasks.store.texts import Texts
+from tasks.under_way import UnderWay
 from tasks.workspace.questions import read_saved_answers
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Run:
         self.store = Store(workspace / "store", run_id=run_id)
         self.folder = RunFolder(self.store.runs_folder, run_id)
         self.texts = Texts(self.store)
+        self.under_way = UnderWay()
         self._guard = threading.Lock()
         self._attempts: dict[str, Mapping[str, Attempts]] = {}
         self.stopped = False

@@ -19,6 +19,14 @@ from tasks.store.rows import Row, Rows
 log = logging.getLogger("fourcells.stage")
 
 MAX_ATTEMPTS: Final = 3
+# What a stage makes of each question, in this order.
+RECORDS: Final[dict[str, tuple[str, ...]]] = {
+    "retrieve": ("ranking", "context"),
+    "generate": ("answer",),
+    "judge-grounding": ("reading", "grounding"),
+    "judge-correctness": ("correctness",),
+    "attribute": ("cell",),
+}
 _SAVE_EVERY_S: Final = 3.0
 # What `fourcells grade` takes as it finds it.
 _NOT_GRADING: Final = frozenset({"ranking", "context", "answer"})
@@ -97,7 +105,9 @@ def settle(run: Run, items: Sequence[Item], making: Making) -> None:
     if missing:
         given_up = _given_up(run, making, missing)
         todo = {name: item for name, item in missing.items() if name not in given_up}
-        failures = _compute(rows, making, todo) if todo else {}
+        if todo:
+            with run.under_way.settling(making.record, n_items=len(items), n_todo=len(todo)) as made:
+                failures = _compute(rows, making, todo, made)
         saved = rows.carried(names)
     for name, row in zip(names, saved, strict=True):
         tried = name in missing and name not in given_up
@@ -121,13 +131,14 @@ def _given_up(run: Run, making: Making, missing: Mapping[str, Item]) -> dict[str
     return _exhausted(run, making.record, missing)
 
 
-def _compute(rows: Rows, making: Making, todo: Mapping[str, Item]) -> dict[str, Failure]:
+def _compute(rows: Rows, making: Making, todo: Mapping[str, Item], made: Callable[[], None]) -> dict[str, Failure]:
     failures: dict[str, Failure] = {}
     names = list(todo)
     unsaved: list[Row] = []
     saved_at = time.monotonic()
     try:
         for position, outcome, spent in making.compute(list(todo.values())):
+            made()
             todo[names[position]].trail.add(paid_usd=spent.paid_usd, spent_s=spent.latency_s)
             if isinstance(outcome, Failure):
                 failures[names[position]] = outcome
@@ -189,11 +200,11 @@ def each(make: Callable[[Item], Row | Failure], items: Sequence[Item]) -> Outcom
             yield Given(position, Failure(state=State.ERRORED, kind=type(error).__name__, message=str(error)))
 
 
-def counted(stage: str, shard: Shard, items: Sequence[Item], records: Sequence[str]) -> StageCount:
+def counted(stage: str, shard: Shard, items: Sequence[Item]) -> StageCount:
     """Count a shard's questions: computed when any of the stage's rows is new, reused when all were there."""
     computed = reused = failed = 0
     for item in items:
-        steps: list[Step] = [getattr(item.trail, record) for record in records]
+        steps: list[Step] = [getattr(item.trail, record) for record in RECORDS[stage]]
         if any(step.state in FAILED for step in steps):
             failed += 1
         elif any(step.new for step in steps):

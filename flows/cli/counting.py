@@ -5,9 +5,9 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
-from flows.cli.terminal import progress_console
+from flows.cli.terminal import bars
 
 _PATIENCE_S: Final = 2.0
 
@@ -18,7 +18,7 @@ def counted(done: Iterator[int], *, n: int, what: str) -> Iterator[int]:
         yield from _lines(done, n, what)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=progress_console(), transient=True) as progress:
+    with bars(*columns) as progress:
         bar = progress.add_task(what, total=n)
         for count in done:
             progress.update(bar, completed=count)

@@ -1,9 +1,13 @@
 """The terminal: results on stdout, everything else on stderr."""
 
+import logging
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
+from rich.progress import Progress, ProgressColumn
 
 
 def console() -> Console:
@@ -11,9 +15,19 @@ def console() -> Console:
     return Console(markup=False, highlight=False, emoji=False, width=None if sys.stdout.isatty() else _width())
 
 
-def progress_console() -> Console:
-    """For progress and notes."""
-    return Console(markup=False, highlight=False, emoji=False, stderr=True)
+@contextmanager
+def bars(*columns: ProgressColumn) -> Iterator[Progress]:
+    """Bars on the terminal, gone at the end; what is logged meanwhile stands above them."""
+    handlers = [one for one in logging.getLogger("fourcells").handlers if isinstance(one, logging.StreamHandler)]
+    screen = Console(markup=False, highlight=False, emoji=False, stderr=True)
+    with Progress(*columns, console=screen, transient=True) as progress:
+        # A handler keeps the stream it was made with; the bars have put another in its place.
+        before = [one.setStream(sys.stderr) for one in handlers]
+        try:
+            yield progress
+        finally:
+            for one, stream in zip(handlers, before, strict=True):
+                one.setStream(stream or one.stream)
 
 
 def _width() -> int:

@@ -7,7 +7,7 @@ import pytest
 
 import tasks.stage as stage_module
 from schemas.errors import StoreDamagedError
-from schemas.seats import Failure
+from schemas.seats import Failure, Given
 from schemas.state import Reason, State
 from schemas.trail import Step
 from tasks.close import close
@@ -153,6 +153,20 @@ def test_rows_are_saved_while_a_long_stage_goes_on(workspace: Path, monkeypatch:
 
     settle(run, items, _making(compute))
     assert saved == list(range(8))
+
+
+def test_who_watches_is_told_of_each_row(workspace: Path) -> None:
+    run, items = _open(workspace)
+    seen: list[tuple[str, float]] = []
+    run.under_way.watch = lambda record: seen.append((record, run.under_way.n_questions(["answer"])))
+
+    def compute(todo: Sequence[Item]) -> Outcomes:
+        yield from each(_row, todo[:-1])
+        yield Given(len(todo) - 1, REFUSAL)
+
+    settle(run, items, _making(compute))
+    assert seen == [("answer", n) for n in range(1, 9)]
+    assert run.under_way.n_questions(["answer"]) == 0
 
 
 def test_a_damaged_store_is_no_row_s_failure(workspace: Path) -> None:

@@ -47,6 +47,8 @@ class Desk:
         clock = clock or Clock()
         committed: set[asyncio.Task[Any]] = set()
         self._stopped = False
+        self._telling = threading.Lock()
+        self._told = False
         self._sessions: weakref.WeakSet[_Session[Any]] = weakref.WeakSet()
         live = LiveSender(committed, clock=clock)
         self._purchases = Purchases(
@@ -106,11 +108,24 @@ class Desk:
         """
         check_credentials(settings)
         rates_of(settings)
-        session = _Session(self._purchases, settings, talks, trial=trial)
+        session = _Session(self._purchases, settings, talks, trial=trial, waits=self._tell)
         self._sessions.add(session)
         if self._stopped:
             session.interrupt()
+        else:
+            self._told = False
         return session.results()
+
+    def _tell(self) -> None:
+        """Say what a stop waits for; its sessions wait together, so the first speaks for all."""
+        n = sum(not call.done() for call in tuple(self._purchases.committed))
+        with self._telling:
+            if n and not self._told:
+                self._told = True
+                calls = "1 call" if n == 1 else f"{n} calls"
+                log.warning(
+                    "waiting for %s in flight, so that what was paid for is kept; Ctrl-C again leaves them", calls
+                )
 
 
 class _Session(Generic[T]):
@@ -123,11 +138,13 @@ class _Session(Generic[T]):
         talks: Sequence[Callable[[Conversation], Awaitable[T | Failure]]],
         *,
         trial: int,
+        waits: Callable[[], None],
     ) -> None:
         self._purchases = purchases
         self._settings = settings
         self._talks = talks
         self._trial = trial
+        self._waits = waits
         self._begun: set[Buy] = set()
         self._queue: queue.SimpleQueue[Given[T] | BaseException] = queue.SimpleQueue()
         self._stopping = asyncio.Event()
@@ -160,11 +177,7 @@ class _Session(Generic[T]):
         wire().loop.call_soon_threadsafe(self._stopping.set)
         if self._finished.wait(_SOON_S):
             return
-        n = sum(buy.task in self._purchases.committed for buy in tuple(self._begun))
-        if n:
-            log.warning(
-                "waiting for %d calls in flight, so that what was paid for is kept; Ctrl-C again leaves them", n
-            )
+        self._waits()
         self._finished.wait()
 
     async def _run(self) -> None:

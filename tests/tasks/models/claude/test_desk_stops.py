@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from schemas.errors import StoppedError
 from tasks.models.claude import desk
 from tasks.models.claude.errors import EndpointError
 from tasks.models.claude.request import request_key
@@ -98,6 +99,34 @@ def test_a_second_interrupt_leaves_at_once(endpoint: Endpoint, make_desk: MakeDe
         results.throw(KeyboardInterrupt("first"))
     assert endpoint.in_flight == 2
     gate.open()
+
+
+def test_what_stops_together_speaks_once(endpoint: Endpoint, make_desk: MakeDesk, on_log: OnLog) -> None:
+    gate = Gate()
+    told = on_log(gate.open)
+
+    async def handler(params: dict[str, Any]) -> httpx2.Response:
+        await gate.wait()
+        return reply()
+
+    endpoint.handler = handler
+    desk, errors = make_desk(), []
+
+    def ask(position: int) -> None:
+        with pytest.raises(StoppedError) as caught:
+            list(desk.converse(endpoint.opened(concurrency=2), [many(2)[position]]))
+        errors.append(caught.value)
+
+    threads = [threading.Thread(target=ask, args=(position,)) for position in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in threads:
+        gate.reached.acquire()
+    desk.stop()
+    for thread in threads:
+        thread.join()
+    assert len(errors) == 2
+    assert told.lines == [WAITING]
 
 
 def test_a_closed_generator_stops_too(endpoint: Endpoint, make_desk: MakeDesk) -> None:
