@@ -10,7 +10,7 @@ from flows.order import walk
 from schemas.errors import StoppedError
 from schemas.plan import Plan, Shard, StageCount
 from tasks.models.table import claude_settings
-from tasks.run import Run, open_run
+from tasks.runs.run import Run, open_run
 
 # So many shards may wait for models that no slot runs empty while one shard's last replies come; idle threads cost
 # the offline ones a little.

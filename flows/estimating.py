@@ -6,10 +6,10 @@ from dataclasses import replace
 from flows.order import STAGES, walk
 from schemas.expected import Expected
 from schemas.plan import StageCount
-from tasks.estimate import added, estimate
 from tasks.models.claude.estimating import EstimatingDesk
-from tasks.prepare import Request, prepare
-from tasks.run import Run, open_run
+from tasks.runs.estimate import added, estimate
+from tasks.runs.prepare import Request, prepare
+from tasks.runs.run import Run, open_run
 from tasks.store.journal import Journal
 
 

@@ -21,16 +21,16 @@ from pydantic import Field
 from flows.abreast import AT_ONCE, turn_of
 from flows.order import STAGES, Stage, walk
 from schemas.plan import Plan, Shard, StageCount, Until
-from tasks.close import close
 from tasks.compare import compare
 from tasks.index import index
 from tasks.picture import draw_cells
-from tasks.prepare import Request, prepare
 from tasks.report import report_tables
-from tasks.run import open_run
+from tasks.runs.close import close
+from tasks.runs.prepare import Request, prepare
+from tasks.runs.run import open_run
+from tasks.runs.trials import Fresh
 from tasks.summary import summarize
-from tasks.tables import to_markdown
-from tasks.trials import Fresh
+from tasks.tables.table import to_markdown
 from tasks.workspace.folder import find_workspace
 
 log = logging.getLogger("fourcells.flow")

@@ -9,8 +9,8 @@ from flows.abreast import asks_models, turn_of, walk_abreast
 from flows.order import STAGES, walk
 from schemas.errors import StoreDamagedError
 from schemas.plan import Plan, StageCount
-from tasks.close import close
-from tasks.run import open_run
+from tasks.runs.close import close
+from tasks.runs.run import open_run
 from tasks.store.runs import RunRecord
 
 log = logging.getLogger("fourcells.run")

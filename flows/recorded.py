@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 from typing import Final
 
-from tasks.prepare import Request, check
+from tasks.runs.prepare import Request, check
 
 # What a shell calls the end by SIGTERM.
 _TERMINATED: Final = 128 + signal.SIGTERM

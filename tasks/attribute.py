@@ -10,7 +10,7 @@ from schemas.trail import Step, Trail
 from tasks.metrics.arrival import weigh_arrival, weigh_point
 from tasks.metrics.cells import Facts, Missing, PointFacts, find_cell
 from tasks.metrics.evidence import InkRange, PassagePlace
-from tasks.run import Run, open_run
+from tasks.runs.run import Run, open_run
 from tasks.stage import Item, Making, Outcomes, counted, each, items_of, settle
 from tasks.store.keys import Material, key
 from tasks.store.rows import Row

@@ -7,7 +7,7 @@ from pathlib import Path
 from schemas.errors import InputError
 from schemas.plan import Plan
 from tasks.models.table import claude_settings
-from tasks.run import open_run
+from tasks.runs.run import open_run
 from tasks.scores import add_retrieval_scores
 from tasks.store.database import Database, Pick
 from tasks.store.runs import RunRecord, list_runs

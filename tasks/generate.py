@@ -8,7 +8,7 @@ from schemas.seats import Draft, Failure, Given, WriteRequest
 from schemas.state import Reason
 from schemas.trail import Trail
 from tasks.models.table import open_writer, writer_material, writer_prompt
-from tasks.run import Run, open_run
+from tasks.runs.run import Run, open_run
 from tasks.stage import BLOCKED, Item, Making, Outcomes, Settled, counted, each, items_of, settle
 from tasks.store.keys import digest, key, text_digest
 from tasks.store.rows import Row

@@ -8,7 +8,7 @@ from typing import Any, Final
 from schemas.passage import Range
 from schemas.plan import PlannedDocument, StageCount
 from schemas.setup import Setup
-from tasks.run import Run, open_run
+from tasks.runs.run import Run, open_run
 from tasks.search.bm25 import Bm25Index, IndexedChunk, retriever_version
 from tasks.search.neighbours import Stretch
 from tasks.search.splitting import split, splitter_version

@@ -7,7 +7,7 @@ from schemas.seats import Failure, Given, PointsRequest
 from schemas.state import Reason, State
 from schemas.verdict import Correctness, PointVerdict
 from tasks.models.table import open_judge, points_key, who_replied
-from tasks.run import Run, open_run
+from tasks.runs.run import Run, open_run
 from tasks.stage import BLOCKED, Item, Making, Outcomes, Settled, counted, items_of, not_applicable, settle
 from tasks.store.keys import digest, key
 from tasks.store.rows import Row

@@ -9,7 +9,7 @@ from schemas.state import Reason, State
 from schemas.trail import Trail
 from schemas.verdict import Grounding, JudgedClaim
 from tasks.models.table import grounding_key, open_judge, open_reader, reader_key, who_replied
-from tasks.run import Run, open_run
+from tasks.runs.run import Run, open_run
 from tasks.stage import BLOCKED, Item, Making, Outcomes, Settled, counted, items_of, not_applicable, settle
 from tasks.store.keys import digest, key
 from tasks.store.rows import Row

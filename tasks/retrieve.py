@@ -9,7 +9,7 @@ from schemas.saved import SavedAnswer, SavedPassage
 from schemas.state import Reason
 from schemas.trail import Trail
 from tasks.index import document_chunks, index_key, open_or_build, range_of, stretch_of
-from tasks.run import Run, open_run
+from tasks.runs.run import Run, open_run
 from tasks.search.bm25 import Hit
 from tasks.search.locate import Locator
 from tasks.search.neighbours import Stretch, with_neighbours

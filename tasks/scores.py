@@ -25,7 +25,7 @@ from tasks.metrics.evidence import (
     span_coverages,
 )
 from tasks.metrics.ranking import context_all, context_hit, context_recall, ndcg_at_k
-from tasks.run import Run, open_run
+from tasks.runs.run import Run, open_run
 from tasks.store.database import Database, Pick
 from tasks.store.places import ELSEWHERE, Places
 from tasks.text.tokens import cut_to_tokens

@@ -13,7 +13,7 @@ from schemas.seats import Failure, Given
 from schemas.spent import Spent
 from schemas.state import FAILED, Reason, State
 from schemas.trail import Step, Trail
-from tasks.run import Run
+from tasks.runs.run import Run
 from tasks.store.rows import Row, Rows
 
 log = logging.getLogger("fourcells.stage")

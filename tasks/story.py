@@ -8,7 +8,7 @@ from schemas.gold import ResolvedPlace
 from schemas.question import AskedQuestion
 from schemas.trail import Trail
 from tasks.compare import Comparison
-from tasks.run import Run, open_run
+from tasks.runs.run import Run, open_run
 from tasks.scores import asked_of
 from tasks.store.rows import Row
 from tasks.text.ink import Ink

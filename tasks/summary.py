@@ -8,7 +8,6 @@ from schemas.cell import Label
 from schemas.plan import StageCount
 from tasks.compare import Comparison
 from tasks.models.table import claude_settings
-from tasks.tables import Column, Table
 
 
 def summarize(comparison: Comparison) -> dict[str, Any]:
@@ -79,16 +78,3 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     for row in rows:
         found[row["label"]] += row["n"]
     return dict(sorted(found.items(), key=lambda entry: list(Label).index(Label(entry[0]))))
-
-
-def numbers_table(summary: Mapping[str, Any]) -> Table:
-    """Every number in long form, unrounded: one row per setup and metric."""
-    return Table(
-        "Numbers",
-        (Column("setup", right=False), Column("metric", right=False), Column("value"), Column("n")),
-        tuple(
-            (name, metric, None if entry["value"] is None else repr(entry["value"]), str(entry["n"]))
-            for name, setup in summary["setups"].items()
-            for metric, entry in setup["metrics"].items()
-        ),
-    )

@@ -14,10 +14,10 @@ from flows.estimating import expect
 from flows.here import run_here
 from tasks.compare import Comparison, compare
 from tasks.metrics import METRICS
-from tasks.prepare import Request, prepare
 from tasks.report import report_tables
+from tasks.runs.prepare import Request, prepare
 from tasks.story import tell
-from tasks.tables import Table, print_tables
+from tasks.tables.table import Table, print_tables
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"

@@ -130,7 +130,7 @@ def walk_all(workspace: Path, **request: object) -> str:
     """Take a workspace through everything in this process; returns the run_id."""
     # Imported here: most tests need no pipeline.
     from flows.here import run_here
-    from tasks.prepare import Request, prepare
+    from tasks.runs.prepare import Request, prepare
 
     plan = prepare(Request(workspace=workspace, **request))  # type: ignore[arg-type]
     run_here(plan, lambda _count: None)

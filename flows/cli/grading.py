@@ -10,7 +10,7 @@ from flows.cli import options
 from schemas.plan import Until
 
 if TYPE_CHECKING:
-    from tasks.prepare import Request
+    from tasks.runs.prepare import Request
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Record = Annotated[
@@ -42,7 +42,7 @@ def run(
 ) -> None:
     """Take every question through all stages; rows that exist are reused."""
     # Imported here: --help has to be quick.
-    from tasks.prepare import Request
+    from tasks.runs.prepare import Request
     from tasks.workspace.folder import find_workspace
 
     _walk(
@@ -81,8 +81,8 @@ def grade(
     batch: options.Batch = False,
 ) -> None:
     """Judge answers that exist; none is retrieved or written anew."""
-    from tasks.prepare import Request
-    from tasks.trials import Fresh
+    from tasks.runs.prepare import Request
+    from tasks.runs.trials import Fresh
     from tasks.workspace.folder import find_workspace
 
     _walk(
@@ -107,7 +107,7 @@ def _walk(request: "Request", *, as_json: bool, record: bool | None) -> None:
     from tasks.compare import compare
     from tasks.report import report_tables
     from tasks.summary import summarize
-    from tasks.tables import print_tables
+    from tasks.tables.table import print_tables
 
     if request.estimate:
         _print_estimate(request, as_json=as_json)
@@ -130,8 +130,8 @@ def _walk(request: "Request", *, as_json: bool, record: bool | None) -> None:
 def _print_estimate(request: "Request", *, as_json: bool) -> None:
     from flows.cli.terminal import console
     from flows.estimating import expect
-    from tasks.costs import estimate_document, estimate_table
-    from tasks.tables import print_tables
+    from tasks.tables.costs import estimate_document, estimate_table
+    from tasks.tables.table import print_tables
 
     expected = expect(request)
     if as_json:
@@ -144,7 +144,7 @@ def _print_estimate(request: "Request", *, as_json: bool) -> None:
 def _walk_here(request: "Request") -> str:
     from flows.cli.progress import shown_progress
     from flows.here import run_here
-    from tasks.prepare import prepare
+    from tasks.runs.prepare import prepare
 
     plan = prepare(request)
     with shown_progress(plan) as (progress, splitting):

@@ -12,9 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from flows.cli.terminal import bars
 from flows.order import STAGES
 from schemas.plan import Plan, StageCount
-from tasks.costs import dollars
-from tasks.run import Run, open_run
+from tasks.runs.run import Run, open_run
 from tasks.stage import RECORDS
+from tasks.tables.costs import dollars
 
 # What ends sooner needs no line; a log of hours needs none every second.
 _PATIENCE_S: Final = 1.0
@@ -115,9 +115,9 @@ def _lines(run: Run) -> Show:
         seconds = now - began.setdefault(stage, now)
         if now - told > patience_s and done:
             told, patience_s = now, min(2 * patience_s, _MOST_PATIENCE_S)
-            left = f", {seconds / done * (total - done):,.0f} s left" if seconds else ""
-            rate = _rate(done, seconds)
-            sys.stderr.write(f"{stage}: {done:,} of {total:,}, {rate}{left}{_paid(run, ', ')}\n")
+            left = f"{seconds / done * (total - done):,.0f} s left" if seconds else ""
+            said = [f"{stage}: {done:,} of {total:,}", _rate(done, seconds), left, _paid(run)]
+            sys.stderr.write(", ".join(part for part in said if part) + "\n")
 
     return show
 
@@ -129,6 +129,6 @@ def _rate(done: int, seconds: float) -> str:
     return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
 
 
-def _paid(run: Run, before: str = "") -> str:
+def _paid(run: Run) -> str:
     """What the run has paid so far; nothing of an offline one."""
-    return f"{before}${dollars(run.paid_usd)} paid" if run.paid_usd else ""
+    return f"${dollars(run.paid_usd)} paid" if run.paid_usd else ""

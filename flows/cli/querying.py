@@ -49,7 +49,7 @@ def _run(database: "Database", query: str, form: str) -> None:
         sys.stdout.buffer.write(parquet_bytes(result.table))
         return
     from flows.cli.reading import emit
-    from tasks.query_result import as_records, as_table
+    from tasks.tables.query_result import as_records, as_table
 
     table = as_table(result)
     shown = "text" if form == "table" else form

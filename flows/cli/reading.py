@@ -10,7 +10,7 @@ import typer
 from flows.cli import options
 
 if TYPE_CHECKING:
-    from tasks.tables import Table
+    from tasks.tables.table import Table
 
 RunId = Annotated[str | None, typer.Option("--run", help="A run_id or its beginning. Default: the latest runs.")]
 AnyJudge = Annotated[str | None, typer.Option("--judge", help="Whose verdicts. Default: the latest run's judge.")]
@@ -25,9 +25,10 @@ def report(
 ) -> None:
     """Compare setups: the latest run of each, or one run."""
     from tasks.compare import compare
-    from tasks.moved import noting_moves
     from tasks.report import report_tables
-    from tasks.summary import numbers_table, summarize
+    from tasks.runs.moved import noting_moves
+    from tasks.summary import summarize
+    from tasks.tables.long_form import numbers_table
     from tasks.workspace.folder import find_workspace
 
     comparison = noting_moves(compare(find_workspace(workspace), run_id=run, setups=tuple(setup or ()), judge=judge))
@@ -72,7 +73,7 @@ def unsupported(
 ) -> None:
     """List every claim that its context does not support."""
     from tasks.compare import compare
-    from tasks.report import unsupported_table
+    from tasks.tables.claims import unsupported_table
     from tasks.workspace.folder import find_workspace
 
     comparison = compare(find_workspace(workspace), run_id=run, setups=tuple(setup or ()), judge=judge)
@@ -84,9 +85,9 @@ def unsupported(
 
 def runs(workspace: options.Workspace = None, form: options.Form = "text") -> None:
     """List the runs of a workspace, oldest first."""
-    from tasks.report import runs_table
     from tasks.store.runs import list_runs
     from tasks.store.store import Store
+    from tasks.tables.runs import runs_table
     from tasks.workspace.folder import find_workspace
 
     records = list_runs(Store(find_workspace(workspace) / "store").runs_folder)
@@ -108,7 +109,7 @@ def emit(
 ) -> None:
     """Print a result in the form asked for: `document` as JSON, `flat` as CSV, else all tables."""
     from flows.cli.terminal import console
-    from tasks.tables import print_tables, to_csv, to_markdown
+    from tasks.tables.table import print_tables, to_csv, to_markdown
 
     match form:
         case "json":

@@ -15,7 +15,7 @@ def size(workspace: options.Workspace = None, form: options.Form = "text") -> No
     from flows.cli.reading import emit
     from tasks.store.store import Store
     from tasks.store.upkeep import sizes
-    from tasks.tables import Column, Table
+    from tasks.tables.table import Column, Table
     from tasks.workspace.folder import find_workspace
 
     found = sizes(Store(find_workspace(workspace) / "store"))
@@ -56,7 +56,7 @@ def prune(
     from datetime import timedelta
 
     from flows.cli.asking import say
-    from tasks import prune as pruning
+    from tasks.runs import prune as pruning
     from tasks.workspace.folder import find_workspace
 
     older_than = timedelta(days=older_than_days)

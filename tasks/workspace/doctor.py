@@ -8,8 +8,8 @@ from schemas.document import Document
 from schemas.errors import InputError
 from schemas.question import KeyPoint, Question
 from schemas.setup import Judge, Setup
-from tasks.paid_seats import check_seats, prompts_of
-from tasks.prepare import saved_path
+from tasks.runs.paid_seats import check_seats, prompts_of
+from tasks.runs.prepare import saved_path
 from tasks.text.words import LANGUAGES
 from tasks.workspace.doubts import doubts_about_documents, doubts_about_labels, doubts_about_points, named
 from tasks.workspace.gold import GoldFinder

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from schemas.question import KeyPoint, Question
-from tasks.tables import Column, Table
+from tasks.tables.table import Column, Table
 from tasks.text.claims import split_claims
 from tasks.workspace.doubts import named
 from tasks.workspace.point_lists import change_lists

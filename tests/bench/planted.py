@@ -12,8 +12,8 @@ from flows.here import run_here
 from schemas.seats import Failure, GroundRequest, PointsRequest
 from schemas.verdict import ClaimWord, PointWord
 from tasks.models.offline_judge import OfflineJudge
-from tasks.prepare import Request, prepare
-from tasks.run import open_run
+from tasks.runs.prepare import Request, prepare
+from tasks.runs.run import open_run
 from tasks.scores import asked_of
 from tasks.text.quantities import claimed_numbers, numbers
 from tasks.text.quotes import check_evidence

@@ -58,7 +58,7 @@ def _at(workspace: Path, size: int) -> _Measured:
 
 def _reused(workspace: Path, size: int) -> Figure:
     from flows.here import run_here
-    from tasks.prepare import Request, prepare
+    from tasks.runs.prepare import Request, prepare
 
     seconds = []
     n_rows = 0

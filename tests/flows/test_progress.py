@@ -7,8 +7,8 @@ import pytest
 from flows.cli import progress
 from flows.here import run_here
 from schemas.plan import Until
-from tasks.prepare import Request, prepare
-from tasks.run import open_run
+from tasks.runs.prepare import Request, prepare
+from tasks.runs.run import open_run
 
 
 def _seen(workspace: Path, until: Until = "attribute") -> dict[str, list[tuple[int, int]]]:

@@ -79,6 +79,6 @@ if __name__ == "__main__":
     from flows.cli import main
 
     # What the command imports when it runs: once, before the forks.
-    for module in ("flows.here", "flows.cli.progress", "tasks.compare", "tasks.prepare", "tasks.report"):
+    for module in ("flows.here", "flows.cli.progress", "tasks.compare", "tasks.runs.prepare", "tasks.report"):
         import_module(module)
     json.dump(carry_out(json.load(sys.stdin)), sys.stdout)

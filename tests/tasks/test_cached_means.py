@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tasks.models import versions
-from tasks.prune import prune
+from tasks.runs.prune import prune
 from tests.small_workspace import Stored, Summary, run_all, stored, tables, totals, trails_of, walk_all
 
 Edit = Callable[[Path], object]

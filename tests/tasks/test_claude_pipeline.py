@@ -16,9 +16,9 @@ from tasks.models.claude import connection, desk
 from tasks.models.claude.batches import Batches
 from tasks.models.claude.prices import rates_of
 from tasks.models.claude.sending import Clock
-from tasks.prepare import Request
+from tasks.runs.prepare import Request
+from tasks.runs.trials import Fresh
 from tasks.store.runs import list_runs
-from tasks.trials import Fresh
 from tests.claude_seats import JUDGE, SETUPS, WRITER, seat_claude
 from tests.small_workspace import run_all, stored, tables, timeless, totals, trails_of, walk_all
 from tests.stub.server import StubServer

@@ -9,8 +9,8 @@ import pytest
 
 from flows.here import run_here
 from tasks.compare import compare
-from tasks.prepare import Request, prepare
 from tasks.report import report_tables
+from tasks.runs.prepare import Request, prepare
 from tasks.summary import summarize
 
 pytestmark = pytest.mark.skipif(

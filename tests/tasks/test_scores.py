@@ -27,7 +27,7 @@ from tasks.metrics.ranking import (
     recall_at_k,
     reciprocal_rank,
 )
-from tasks.run import open_run
+from tasks.runs.run import open_run
 from tasks.scores import asked_of
 from tasks.store import database
 from tasks.summary import summarize

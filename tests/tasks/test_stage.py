@@ -10,9 +10,9 @@ from schemas.errors import StoreDamagedError
 from schemas.seats import Failure, Given
 from schemas.state import Reason, State
 from schemas.trail import Step
-from tasks.close import close
-from tasks.prepare import Request, prepare
-from tasks.run import Run, open_run
+from tasks.runs.close import close
+from tasks.runs.prepare import Request, prepare
+from tasks.runs.run import Run, open_run
 from tasks.stage import BLOCKED, MAX_ATTEMPTS, Item, Making, Outcomes, each, items_of, not_applicable, settle
 from tasks.store.keys import digest
 from tasks.store.rows import Row

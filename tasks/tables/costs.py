@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from schemas.expected import Expected
-from tasks.tables import Column, Table
+from tasks.tables.table import Column, Table
 
 _SUMMED = ("n_reused", "n_calls", "input_tokens", "output_tokens", "cost_usd", "most_usd")
 

@@ -12,10 +12,10 @@ from schemas.question import AskedQuestion
 from schemas.saved import SavedAnswer
 from schemas.trail import Trail
 from tasks.models.seating import Seating
+from tasks.runs.under_way import UnderWay
 from tasks.store.runs import Attempts, RunFolder, Stamp, failed_attempts, load_asked, load_plan
 from tasks.store.store import Store
 from tasks.store.texts import Texts
-from tasks.under_way import UnderWay
 from tasks.workspace.questions import read_saved_answers
 
 if TYPE_CHECKING:

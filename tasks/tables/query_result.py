@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tasks.store.database import QueryResult
-from tasks.tables import Column, Table
+from tasks.tables.table import Column, Table
 
 
 def as_records(result: QueryResult) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from schemas.errors import StoreError
 from tasks.index import chunk_keys, index_key
-from tasks.run import Run
+from tasks.runs.run import Run
 from tasks.store.runs import RunFolder, RunRecord
 from tasks.store.store import Store
 from tasks.store.upkeep import (

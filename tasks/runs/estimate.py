@@ -15,7 +15,7 @@ from tasks.judge_grounding import groundings, readings
 from tasks.models.claude.estimating import EstimatingDesk, Tally
 from tasks.models.claude.grounding import MOST_CLAIMS
 from tasks.models.table import open_judge, open_reader
-from tasks.run import Run
+from tasks.runs.run import Run
 from tasks.stage import BLOCKED, Item, Making, items_of, settle
 
 # Tokens of a reply of each kind, until saved rows say better. Assumed, not measured.

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from schemas.errors import StoreError
-from tasks.prune import Pruning, prune
+from tasks.runs.prune import Pruning, prune
 from tasks.store.runs import RunFolder, list_runs
 from tasks.store.store import Store
 from tasks.store.upkeep import compact, sizes

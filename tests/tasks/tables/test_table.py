@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from tasks.tables import Column, Table, fit, print_tables, to_csv, to_markdown
+from tasks.tables.table import Column, Table, fit, print_tables, to_csv, to_markdown
 
 TABLE = Table(
     "Setups",

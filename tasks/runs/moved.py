@@ -5,7 +5,7 @@ from pathlib import Path
 
 from schemas.errors import InputError
 from tasks.compare import Comparison
-from tasks.prepare import Request, check
+from tasks.runs.prepare import Request, check
 from tasks.store.keys import text_digest
 from tasks.store.runs import RunFolder, load_asked, load_plan
 from tasks.store.store import Store

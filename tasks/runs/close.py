@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from schemas.plan import Plan, StageCount
-from tasks.run import open_run
+from tasks.runs.run import open_run
 from tasks.store.runs import RunRecord
 
 

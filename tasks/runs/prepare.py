@@ -16,14 +16,14 @@ from schemas.plan import Plan, PlannedDocument, PlannedSetup, Until
 from schemas.question import AskedQuestion, KeyPoint, Question
 from schemas.setup import Grading, Judge, Setup
 from tasks.models.table import grounding_key, points_key, reader_key, writer_material, writer_prompt
-from tasks.paid_seats import check_seats, is_paid, notes_on, prompts_of
+from tasks.runs.paid_seats import check_seats, is_paid, notes_on, prompts_of
+from tasks.runs.trials import NOTHING_FRESH, Fresh, trials_of
 from tasks.store.keys import Material, digest, key, text_digest
 from tasks.store.rows import Row
 from tasks.store.runs import RunFolder, RunRecord, list_runs, new_run_id
 from tasks.store.store import Store
 from tasks.text.tokens import count_tokens
 from tasks.text.words import LANGUAGES
-from tasks.trials import NOTHING_FRESH, Fresh, trials_of
 from tasks.workspace.asked import ask
 from tasks.workspace.corpus import read_corpus
 from tasks.workspace.questions import choose_questions, read_key_points, read_questions, read_saved_answers
