@@ -38,8 +38,8 @@ def main_table(comparison: Comparison, summary: Mapping[str, Any], title: str) -
     known = [(name, importance) for name, importance in wanted if any(name in s["metrics"] for s in setups.values())]
     rows = []
     for name, setup in setups.items():
-        shown = [shown(metric, setup["metrics"].get(metric, {}).get("value")) for metric, _ in known]
-        rows.append((name, *shown))
+        cells = [shown(metric, setup["metrics"].get(metric, {}).get("value")) for metric, _ in known]
+        rows.append((name, *cells))
     columns = [Column("setup", right=False)]
     columns += [Column(parse_metric(name).heading, importance) for name, importance in known]
     return Table(title, tuple(columns), tuple(rows), _under_main(comparison, summary))
