@@ -29,6 +29,9 @@ class Place(Record):
         if (self.document is None) == (self.passage is None):
             msg = "gold names either a document or a passage"
             raise ValueError(msg)
+        if self.quote is not None and not self.quote.strip():
+            msg = "a quote holds text, not white space alone"
+            raise ValueError(msg)
         offsets = (self.start is None) + (self.end is None)
         if offsets == 1 or (offsets == 0 and self.quote is not None):
             msg = "a span is given by a quote, or by start and end"

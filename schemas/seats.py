@@ -1,7 +1,7 @@
 """The three seats, each defined by what it may see."""
 
 from collections.abc import Iterator, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from schemas.answer import NoAnswer, Reading
 from schemas.record import Record
@@ -24,12 +24,21 @@ class ReadRequest(Record):
     answer: str
 
 
+# Over so many claims an answer is judged in parts, at the borders of its paragraphs (METRICS.md §3).
+MOST_CLAIMS: Final = 15
+
+
 class GroundRequest(Record):
-    """What a judge of grounding sees: claims numbered from 1, and the passages the writer was given."""
+    """What a judge of grounding sees: claims numbered from 1, and the passages the writer was given.
+
+    Attributes:
+        opens: Of each claim, whether it begins a paragraph of the answer; empty where no parts are needed.
+    """
 
     question: str
     claims: tuple[str, ...]
     passages: tuple[str, ...]
+    opens: tuple[bool, ...] = ()
 
 
 class PointsRequest(Record):

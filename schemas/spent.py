@@ -14,7 +14,7 @@ class Spent:
         latency_s: Seconds from sending to reply, summed; of a batch, None's worth: 0.
         cost_usd: Of all replies the row rests on, whichever run paid for them.
         paid_usd: The part of it that this run paid.
-        model: The id that the API returned, of the last reply; None when no model was asked.
+        model: The id that the API returned; "A, B" when replies came from several; None when no model was asked.
 
     >>> (Spent(n_calls=1, cost_usd=0.5) + Spent(n_calls=1, cost_usd=0.25)).cost_usd
     0.75
@@ -41,8 +41,18 @@ class Spent:
             latency_s=self.latency_s + other.latency_s,
             cost_usd=self.cost_usd + other.cost_usd,
             paid_usd=self.paid_usd + other.paid_usd,
-            model=other.model or self.model,
+            model=self.model if other.model == self.model else _joined(self.model, other.model),
         )
+
+
+def _joined(*models: str | None) -> str | None:
+    """All names once, in order.
+
+    >>> _joined("b, a", "c"), _joined(None, "a"), _joined(None, None)
+    ('a, b, c', 'a', None)
+    """
+    names = {name for model in models if model for name in model.split(", ")}
+    return ", ".join(sorted(names)) or None
 
 
 FREE: Final = Spent()

@@ -9,7 +9,7 @@ from schemas.state import State
 from schemas.trail import Step, Trail
 from tasks.metrics.arrival import weigh_arrival, weigh_point
 from tasks.metrics.cells import Facts, Missing, PointFacts, find_cell
-from tasks.metrics.evidence import InkRange, PassagePlace
+from tasks.metrics.evidence import InkRange, PassagePlace, can_match
 from tasks.runs.run import Run, open_run
 from tasks.stage import Item, Making, Outcomes, counted, each, items_of, settle
 from tasks.store.keys import Material, key
@@ -111,7 +111,7 @@ def _facts(run: Run, item: Item, behind: dict[str, Row | None]) -> Facts:
         claims=_known(trail.grounding, grounding, lambda row: tuple(verdict["verdict"] for verdict in row["verdicts"])),
         n_passages=_known(trail.context, context, lambda row: len(row["passages"])),
         question_arrival=weigh_arrival(question.gold, rule=question.gold_rule, context=places, quotes=quotes),
-        unresolved=question.unresolved,
+        unresolved=question.unresolved or not can_match(question.gold, places),
     )
 
 

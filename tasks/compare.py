@@ -6,7 +6,8 @@ from pathlib import Path
 
 from schemas.errors import InputError
 from schemas.plan import Plan
-from tasks.models.table import claude_settings
+from tasks.models.table import claude_settings, models_of
+from tasks.runs.alike import difference
 from tasks.runs.run import open_run
 from tasks.scores import add_retrieval_scores
 from tasks.store.database import Database, Pick
@@ -22,7 +23,7 @@ class Comparison:
         workspace: Where it lies now; a run's plan says where it lay then.
         picks: Which run each setup comes from, in the order of tables.
         runs: Those runs.
-        plan: Of the newest of them: its thresholds and cuts are the ones that tables use.
+        plan: Of the newest of them: its cuts are the ones that tables use; its thresholds are those of all.
         database: Holds `answer_scores` and `retrieval_scores`.
         notes: What a reader has to know before comparing.
     """
@@ -53,12 +54,14 @@ def compare(
     records = _matching(list_runs(store.runs_folder), run_id, judge)
     if not records:
         raise InputError("there is no such run yet", where=str(workspace), remedy="Start one with: fourcells run.")
-    newest = records[-1]
-    mates = [record for record in records if record.judge == newest.judge]
-    picks, notes = _picks(mates, setups)
+    mates = [record for record in records if record.judge == records[-1].judge]
+    latest = _latest(mates, setups)
+    newest = max(latest.values(), key=mates.index)
+    picks, notes = _picks(store, latest, newest, chosen=bool(setups))
     runs = {record.run_id: record for record in mates if any(pick.run_id == record.run_id for pick in picks)}
     plan = open_run(str(workspace), newest.run_id).plan
     database = Database(store, picks)
+    database.grade_by(plan.grading)
     _refuse_mixed(database, plan, setups=[pick.setup for pick in picks])
     add_retrieval_scores(database, workspace, picks, plan.grading)
     database.run("answers")
@@ -75,7 +78,7 @@ def _refuse_mixed(database: Database, plan: Plan, *, setups: Sequence[str]) -> N
         return
     replied: dict[str, set[str]] = {}
     for row in database.run("who_replied"):
-        replied.setdefault(row["stage"], set()).add(row["judge_id"].rpartition(":")[2])
+        replied.setdefault(row["stage"], set()).update(models_of(row["judge_id"]))
     for stage, models in replied.items():
         if len(models) > 1:
             again = "--fresh-reader" if stage == "read" else "--fresh"
@@ -103,7 +106,12 @@ def _matching(records: Sequence[RunRecord], run_id: str | None, judge: str | Non
     return chosen
 
 
-def _picks(records: Sequence[RunRecord], setups: Sequence[str]) -> tuple[list[Pick], list[str]]:
+def _latest(records: Sequence[RunRecord], setups: Sequence[str]) -> dict[str, RunRecord]:
+    """The latest run of each setup that is wanted, in the order of tables.
+
+    Raises:
+        InputError: When a setup was never run.
+    """
     latest: dict[str, RunRecord] = {}
     for record in records:
         latest.update(dict.fromkeys(record.setups, record))
@@ -114,26 +122,29 @@ def _picks(records: Sequence[RunRecord], setups: Sequence[str]) -> tuple[list[Pi
             allowed=", ".join(sorted(latest)),
             remedy=f"Run it with: fourcells run --setup {unknown[0]}.",
         )
-    newest = records[-1]
+    return {name: latest[name] for name in setups or sorted(latest)}
+
+
+def _picks(
+    store: Store, latest: Mapping[str, RunRecord], newest: RunRecord, *, chosen: bool
+) -> tuple[list[Pick], list[str]]:
+    """Take the setups that stand beside the newest; say of the others why not.
+
+    Raises:
+        InputError: When a person chose one of the others, with the command that brings it up to date.
+    """
     notes, picks = [], []
-    for name in setups or sorted(latest):
-        record = latest[name]
-        # Verdicts of two judges or readers do not compare (METRICS.md §7).
-        if _judged_by(record) != _judged_by(newest):
-            if setups:
-                raise InputError(
-                    f"the latest run of setup {name} was read or judged by another version of judge {record.judge} "
-                    f"than that of {', '.join(newest.setups)}, and their verdicts do not compare",
-                    remedy=f"Grade it again with: fourcells grade --setup {name} --judge {record.judge}.",
-                )
-            notes.append(
-                f"{name} is left out: its latest run was read or judged by another version of judge {record.judge}. "
-                f"Grade it again with: fourcells grade --setup {name} --judge {record.judge}"
-            )
+    for name, record in latest.items():
+        found = difference(store.runs_folder, record, newest)
+        if found is None:
+            picks.append(Pick(record.run_id, name))
             continue
-        picks.append(Pick(record.run_id, name))
+        cure = f"fourcells {found.verb} --setup {name} --judge {record.judge}"
+        if chosen:
+            raise InputError(
+                f"the latest run of setup {name} {found.told}, unlike that of {', '.join(newest.setups)}, and their "
+                "numbers do not compare",
+                remedy=f"Bring it up to date with: {cure}.",
+            )
+        notes.append(f"{name} is left out: its latest run {found.told}. Bring it up to date with: {cure}")
     return picks, notes
-
-
-def _judged_by(record: RunRecord) -> tuple[str, str, str]:
-    return record.reader_key, record.judge_key, record.points_key

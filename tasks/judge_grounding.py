@@ -1,10 +1,11 @@
 """Stage judge-grounding: a reader says what the answer claims, a judge holds each claim against the context."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from schemas.answer import Reading
 from schemas.plan import Shard, StageCount
-from schemas.seats import Failure, Given, GroundRequest, ReadRequest
+from schemas.seats import MOST_CLAIMS, Failure, Given, GroundRequest, ReadRequest
 from schemas.state import Reason, State
 from schemas.trail import Trail
 from schemas.verdict import Grounding, JudgedClaim
@@ -13,6 +14,7 @@ from tasks.runs.run import Run, open_run
 from tasks.stage import BLOCKED, Item, Making, Outcomes, Settled, counted, items_of, not_applicable, settle
 from tasks.store.keys import digest, key
 from tasks.store.rows import Row
+from tasks.text.blocks import find_blocks
 from tasks.text.quotes import VerdictsDoNotMatchClaimsError, check_evidence
 
 
@@ -48,18 +50,29 @@ def readings(run: Run, setup: str) -> Making:
         ]
         for position, reply, spent in open_reader(run.plan.judge, run.seating(setup)).read(requests):
             replied = who_replied(reader, spent.model)
-            yield Given(position, reply if isinstance(reply, Failure) else _reading_row(reply, replied), spent)
+            answer = requests[position].answer
+            yield Given(position, reply if isinstance(reply, Failure) else _reading_row(reply, answer, replied), spent)
 
     return Making("reading", key_of, compute, _carry, seated=True)
 
 
-def _reading_row(reading: Reading, reader_id: str) -> Row:
+def _reading_row(reading: Reading, answer: str, reader_id: str) -> Row:
+    texts = [claim.text for claim in reading.claims]
+    starts = [claim.stretches[0].start for claim in reading.claims]
     return {
         **reading.model_dump(),
-        "n_claims": len(reading.claims),
-        "claims_digest": digest([claim.text for claim in reading.claims]),
+        "n_claims": len(texts),
+        # Where the parts of a long answer begin may change what a judge says of them.
+        "claims_digest": digest([texts, _opens(answer, starts)] if len(texts) > MOST_CLAIMS else texts),
         "judge_id": reader_id,
     }
+
+
+def _opens(answer: str, starts: Sequence[int]) -> list[bool]:
+    """Of each claim, whether it begins a paragraph: the claim before it stands in another."""
+    borders = [block.start for block in find_blocks(answer)]
+    places = [bisect_right(borders, start) for start in starts]
+    return [before != place for before, place in zip([None, *places], places, strict=False)]
 
 
 def _carry(trail: Trail, row: Row) -> None:
@@ -91,13 +104,23 @@ def groundings(run: Run, setup: str) -> Making:
     def compute(items: Sequence[Item]) -> Outcomes:
         readings = run.store.rows("reading").fetch((item.trail.reading.key or "" for item in items), ["claims"])
         contexts = run.store.rows("context").fetch((item.trail.context.key or "" for item in items), ["passages"])
+        long = [item.trail.answer.key or "" for item in items if (item.trail.n_claims or 0) > MOST_CLAIMS]
+        answers = run.store.rows("answer").fetch(long, ["text"])
+
+        def opens(item: Item, claims: Sequence[Row]) -> tuple[bool, ...]:
+            answer = answers.get(item.trail.answer.key or "")
+            starts = [claim["stretches"][0]["start"] for claim in claims]
+            return tuple(_opens(answer["text"], starts)) if answer else ()
+
         requests = [
             GroundRequest(
                 question=item.question.text,
-                claims=tuple(claim["text"] for claim in readings[item.trail.reading.key or ""]["claims"]),
+                claims=tuple(claim["text"] for claim in claims),
                 passages=tuple(run.texts.passages(contexts[item.trail.context.key or ""]["passages"])),
+                opens=opens(item, claims),
             )
             for item in items
+            for claims in [readings[item.trail.reading.key or ""]["claims"]]
         ]
         for position, reply, spent in open_judge(run.plan.judge, run.seating(setup)).judge_grounding(requests):
             replied = who_replied(judge, spent.model)

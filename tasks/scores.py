@@ -18,6 +18,7 @@ from tasks.metrics.evidence import (
     Crossing,
     PassagePlace,
     arrivals,
+    can_match,
     completion_ranks,
     find_crossing,
     has_span,
@@ -40,6 +41,7 @@ _COLUMNS: Final = {
 }
 # Questions whose passages are in memory together; parts that two batches share are opened for each.
 _BATCH: Final = 4_000
+_OF_CONTEXT: Final = ("context_recall", "context_hit", "context_all")
 
 
 def add_retrieval_scores(database: Database, workspace: Path, picks: Sequence[Pick], grading: Grading) -> None:
@@ -52,7 +54,8 @@ def add_retrieval_scores(database: Database, workspace: Path, picks: Sequence[Pi
     scores: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
     for place, (pick, setup) in enumerate(zip(picks, setups, strict=True)):
         run = open_run(str(workspace), pick.run_id)
-        depth = setup.retrieval.depth if setup.answers is None else imported.get(place, 0)
+        # Lists that are all empty are whole at any depth: nothing was retrieved.
+        depth = setup.retrieval.depth if setup.answers is None else imported.get(place) or max(grading.k)
         for found in _scored(run, pick.setup, _Cuts(grading.k, grading.budget_tokens, depth)):
             n = len(found.question_ids)
             scores["place"] += [place] * n
@@ -152,6 +155,15 @@ def _without(batch: Sequence[tuple[AskedQuestion, Step]], names: Sequence[str]) 
         yield _Scores(name, list(reasons), reasons=list(reasons.values()))
 
 
+def _unmatched(
+    placed: Sequence[tuple[AskedQuestion, Sequence[PassagePlace]]], names: Sequence[str]
+) -> Iterator[_Scores]:
+    """The questions whose gold is ids of an index that these lists do not come from: no score, and not 0."""
+    ids = [question.question_id for question, places in placed if not can_match(question.gold, places)]
+    for name in names if ids else ():
+        yield _Scores(name, ids, reasons=[Reason.UNRESOLVED] * len(ids))
+
+
 def _with(batch: Sequence[tuple[AskedQuestion, Step]]) -> list[tuple[AskedQuestion, str]]:
     """The other questions, with the keys of their rows."""
     return [(question, step.key) for question, step in batch if step.key and _why_none(question, step) is None]
@@ -170,6 +182,8 @@ def _of_rankings(run: Run, batch: Sequence[tuple[AskedQuestion, Step]], cuts: _C
         )
         for question, key in wanted
     ]
+    yield from _unmatched([(one.question, one.places) for one in placed], cuts.names())
+    placed = [one for one in placed if can_match(one.question.gold, one.places)]
     ids = [one.question.question_id for one in placed]
     ranks = [completion_ranks(one.question.gold, one.places) for one in placed]
     kept = _ink_within_budget(run, placed)
@@ -251,12 +265,15 @@ def _documents(question: AskedQuestion) -> list[str]:
 
 
 def _of_contexts(run: Run, batch: Sequence[tuple[AskedQuestion, Step]]) -> Iterator[_Scores]:
-    yield from _without(batch, ("context_recall", "context_hit", "context_all"))
+    yield from _without(batch, _OF_CONTEXT)
     wanted = _with(batch)
     given = Places(run.store.rows("context"), [key for _, key in wanted])
-    arrived = [arrivals(question.gold, given.of(key, _documents(question))) for question, key in wanted]
-    ids = [question.question_id for question, _ in wanted]
+    placed = [(question, given.of(key, _documents(question))) for question, key in wanted]
+    yield from _unmatched(placed, _OF_CONTEXT)
+    placed = [(question, places) for question, places in placed if can_match(question.gold, places)]
+    arrived = [arrivals(question.gold, places) for question, places in placed]
+    ids = [question.question_id for question, _ in placed]
     yield _Scores("context_recall", ids, [context_recall(own) for own in arrived])
     yield _Scores("context_hit", ids, [context_hit(own) for own in arrived])
-    all_arrived = [context_all(own, rule=q.gold_rule) for (q, _), own in zip(wanted, arrived, strict=True)]
+    all_arrived = [context_all(own, rule=q.gold_rule) for (q, _), own in zip(placed, arrived, strict=True)]
     yield _Scores("context_all", ids, all_arrived)

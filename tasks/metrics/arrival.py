@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from schemas.gold import GoldRule, ResolvedGold
-from tasks.metrics.evidence import PassagePlace, arrivals, is_page_level, overlaps
+from tasks.metrics.evidence import PassagePlace, arrivals, can_match, is_page_level, overlaps
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,7 +34,8 @@ def weigh_arrival(
     """Ask of some gold whether it arrived and was used.
 
     Args:
-        gold: Entries of a point or of a question; empty gives an arrival with nothing known.
+        gold: Entries of a point or of a question; empty, or ids that no passage could carry, give an arrival with
+            nothing known.
         rule: Whether all entries are needed.
         context: The passages the writer was given.
         quotes: Places of the verified quotes of SUPPORTED claims.
@@ -42,14 +43,17 @@ def weigh_arrival(
     >>> weigh_arrival([], rule="all", context=[], quotes=[]).arrived is None
     True
     """
-    if not gold:
+    if not gold or not can_match(gold, context):
         return Arrival()
     complete = arrivals(gold, context)
+    by_page = [is_page_level(entry, context) for entry in gold]
+    # Where any entry suffices, one that arrived to the letter shows more than the pages beside it.
+    exact = rule == "any" and any(came and not page for came, page in zip(complete, by_page, strict=True))
     return Arrival(
         arrived=all(complete) if rule == "all" else any(complete),
         partial=overlaps(gold, context),
         used=overlaps(gold, quotes),
-        page_level=any(is_page_level(entry, context) for entry in gold),
+        page_level=any(by_page) and not exact,
     )
 
 

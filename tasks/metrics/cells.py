@@ -17,6 +17,15 @@ from tasks.metrics.correctness import JudgedPoint, is_correct, settle_vital
 from tasks.metrics.grounding import is_grounded
 
 _UNKNOWN: Final = Arrival()
+# Labels that say where the evidence was.
+_BY_ARRIVAL: Final = frozenset({
+    Label.ABSTAINED_WITH_EVIDENCE,
+    Label.ABSTAINED_WITHOUT_EVIDENCE,
+    Label.FAITHFUL_BUT_WRONG,
+    Label.IGNORED_EVIDENCE,
+    Label.FAITHFUL_TO_WRONG_PASSAGE,
+    Label.IMPROVISED,
+})
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +135,7 @@ def find_cell(facts: Facts, *, grounded_at: float = GROUNDED_AT, correct_at: flo
         correct=known.correct,
         grounded=known.grounded,
         arrived=known.arrival.arrived if asked else None,
-        page_level=known.arrival.page_level and asked,
+        page_level=known.arrival.page_level and verdict.label in _BY_ARRIVAL,
         failed_points=tuple(
             FailedPoint(
                 point_id=point.point_id,

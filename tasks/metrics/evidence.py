@@ -96,6 +96,20 @@ def completion_ranks(gold: Sequence[ResolvedGold], passages: Sequence[PassagePla
     return [_entry_rank(entry.places, seen) for entry in gold]
 
 
+def can_match(gold: Sequence[ResolvedGold], passages: Sequence[PassagePlace]) -> bool:
+    """Say whether these passages could complete any of the gold: foreign ids match only lists that carry such ids.
+
+    A list without a passage could: nothing was retrieved.
+
+    >>> foreign = ResolvedGold(places=(ResolvedPlace(kind="passage", target_id="c7"),))
+    >>> can_match([foreign], [PassagePlace("a")]), can_match([foreign], [PassagePlace("a", (), "c8")])
+    (False, True)
+    """
+    if not passages or any(place.kind != "passage" for entry in gold for place in entry.places):
+        return True
+    return any(passage.foreign_id is not None for passage in passages)
+
+
 def arrivals(gold: Sequence[ResolvedGold], passages: Sequence[PassagePlace]) -> list[bool]:
     """Say of each gold entry whether the passages together complete it, whatever their order.
 

@@ -140,6 +140,15 @@ def who_replied(seat_key: str, model: str | None) -> str:
     return f"{seat_key}:{model or 'offline'}"
 
 
+def models_of(judge_id: str) -> list[str]:
+    """The models behind a `judge_id`; their names may hold colons, the key holds none.
+
+    >>> models_of(who_replied("0f3a", "llama3:8b"))
+    ['llama3:8b']
+    """
+    return judge_id.partition(":")[2].split(", ")
+
+
 def labelled_offline(settings: JudgeSettings) -> bool:
     """Whether verdicts come from the built-in judge: for wiring, demos and a first look, no verdict."""
     return settings.judge.provider == "offline"

@@ -6,14 +6,13 @@ from typing import Final
 from schemas.claude import ClaudeSettings
 from schemas.expected import Expected
 from schemas.plan import Shard
-from schemas.seats import GroundRequest, PointsRequest, ReadRequest
+from schemas.seats import MOST_CLAIMS, GroundRequest, PointsRequest, ReadRequest
 from schemas.state import State
 from schemas.trail import Step
 from tasks.generate import answers
 from tasks.judge_correctness import judgements
 from tasks.judge_grounding import groundings, readings
 from tasks.models.claude.estimating import EstimatingDesk, Tally
-from tasks.models.claude.grounding import MOST_CLAIMS
 from tasks.models.table import open_judge, open_reader
 from tasks.runs.run import Run
 from tasks.stage import BLOCKED, Item, Making, items_of, settle

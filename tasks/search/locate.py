@@ -1,6 +1,6 @@
 """Finding imported passages in the corpus, so that span gold can be measured on somebody else's retrieval."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
@@ -36,43 +36,42 @@ class Locator:
         """Document id and range of a passage, or None when its text is not in the corpus (or in the one named)."""
         question = (text, document)
         if question not in self._seen:
-            self._seen[question] = self._find(text, document)
+            self._seen[question] = next(self._find(text, document), None)
         return self._seen[question]
 
-    def _find(self, text: str, document: str | None) -> Found | None:
+    def everywhere(self, text: str, *, document: str | None) -> Iterator[Found]:
+        """All places where a text stands, in corpus order; in one document they do not overlap."""
+        return self._find(text, document)
+
+    def _find(self, text: str, document: str | None) -> Iterator[Found]:
         wanted = "".join(text.split())
         if not wanted:
-            return None
+            return
         if document is not None and document in self._documents:
-            return self._within(document, wanted)
-        position = self._all.find(wanted)
-        if position < 0:
-            return None
-        for name in self._documents:
-            if (found := self._within(name, wanted)) is not None:
-                return found
-        return None
+            yield from self._within(document, wanted)
+        elif wanted in self._all:
+            for name in self._documents:
+                yield from self._within(name, wanted)
 
     @cached_property
     def _all(self) -> str:
         # One search through everything settles the usual "not here"; a space never occurs inside.
         return " ".join(self._ink_text(name) for name in self._documents)
 
-    def _within(self, document: str, wanted: str) -> Found | None:
-        position = self._ink_text(document).find(wanted)
-        if position < 0:
-            return None
-        counter = self._counters.setdefault(document, Ink(self._documents[document]))
-        end = position + len(wanted)
-        return Found(
-            document,
-            Range(
-                start=counter.offset(position + 1) - 1,
-                end=counter.offset(end),
-                ink_start=position,
-                ink_end=end,
-            ),
-        )
+    def _within(self, document: str, wanted: str) -> Iterator[Found]:
+        end = 0
+        while (position := self._ink_text(document).find(wanted, end)) >= 0:
+            counter = self._counters.setdefault(document, Ink(self._documents[document]))
+            end = position + len(wanted)
+            yield Found(
+                document,
+                Range(
+                    start=counter.offset(position + 1) - 1,
+                    end=counter.offset(end),
+                    ink_start=position,
+                    ink_end=end,
+                ),
+            )
 
     def _ink_text(self, document: str) -> str:
         if document not in self._inked:

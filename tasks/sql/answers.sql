@@ -65,14 +65,22 @@ SELECT
   CASE WHEN m.cell_state IS NOT NULL AND m.cell_state <> 'scored' THEN 'attribute: ' || m.cell_state
     ELSE c.reason END AS reason,
   CASE WHEN m.cell_state IS NOT NULL AND m.cell_state <> 'scored' THEN 'nobody' ELSE c.owner END AS owner,
-  c.correct,
-  c.grounded,
+  -- By the verdicts and not by the cell, which may be missing where they are there. Without key points nobody can say
+  -- what a refusal missed.
+  CASE
+    WHEN q.answerable <> 'yes' THEN NULL
+    WHEN m.no_answer IS NOT NULL THEN CASE WHEN len(q.vital) > 0 THEN FALSE END
+    WHEN m.correctness_state = 'scored'
+      THEN p.n_vital_missing = 0 AND p.n_contradicted = 0 AND vital_coverage >= t.correct_at
+  END AS correct,
+  groundedness >= t.grounded_at AND g.n_contradicted = 0 AS grounded,
   c.arrived,
   c.page_level,
   m.correctness_state,
   len(q.vital) > 0 AS labelled
 FROM manifest AS m
 JOIN asked_read AS q ON q.run_id = m.run_id AND q.question_id = m.question_id
+CROSS JOIN thresholds AS t
 LEFT JOIN answer_rows AS a ON a.key = m.answer_key AND m.answer_state = 'scored'
 LEFT JOIN reading_rows AS r ON r.key = m.reading_key AND m.reading_state = 'scored'
 LEFT JOIN grounded AS g ON g.key = m.grounding_key AND m.grounding_state = 'scored'

@@ -21,20 +21,20 @@ WITH rates AS (
       {'metric': 'missing_rate', 'value': sum(n_missing) / nullif(sum(n_points), 0), 'n': sum(n_points)},
       {'metric': 'contradicted_rate',
        'value': sum(n_points_contradicted) / nullif(sum(n_points), 0), 'n': sum(n_points)},
-      {'metric': 'mean_coverage', 'value': avg(graded.coverage), 'n': count(graded.coverage)},
+      {'metric': 'mean_coverage', 'value': avg(covered), 'n': count(covered)},
       {'metric': 'answer_words', 'value': median(n_words), 'n': count(n_words)},
       -- of answerable questions; a refused or empty answer is not correct and stays in the denominator
       {'metric': 'correct_rate',
-       'value': avg(graded.correct::INT), 'n': count(graded.correct)},
+       'value': avg(correct::INT), 'n': count(correct)},
       -- NULL when answers are correct and the grounding of none of them is known
       {'metric': 'correct_grounded',
-       'value': CASE WHEN count(*) FILTER (graded.correct) = 0 OR count(grounded) FILTER (graded.correct) > 0
-         THEN avg(coalesce(graded.correct AND grounded, FALSE)::INT) FILTER (graded.correct IS NOT NULL) END,
-       'n': count(graded.correct)},
+       'value': CASE WHEN count(*) FILTER (correct) = 0 OR count(grounded) FILTER (correct) > 0
+         THEN avg(coalesce(correct AND grounded, FALSE)::INT) FILTER (correct IS NOT NULL) END,
+       'n': count(correct)},
       {'metric': 'correct_not_grounded',
-       'value': CASE WHEN count(*) FILTER (graded.correct) = 0 OR count(grounded) FILTER (graded.correct) > 0
-         THEN avg(coalesce(graded.correct AND NOT grounded, FALSE)::INT) FILTER (graded.correct IS NOT NULL) END,
-       'n': count(graded.correct)},
+       'value': CASE WHEN count(*) FILTER (correct) = 0 OR count(grounded) FILTER (correct) > 0
+         THEN avg(coalesce(correct AND NOT grounded, FALSE)::INT) FILTER (correct IS NOT NULL) END,
+       'n': count(correct)},
       -- abstaining
       {'metric': 'abstained_rate', 'value': avg(said.abstained::INT), 'n': count(said.abstained)},
       {'metric': 'false_abstention_rate',
@@ -48,11 +48,8 @@ WITH rates AS (
   FROM (
     SELECT
       *,
-      -- Without key points nobody can say what a refusal missed.
-      {
-        'correct': CASE WHEN answerable = 'yes' AND (no_answer IS NULL OR labelled) THEN correct END,
-        'coverage': CASE WHEN answerable = 'yes' AND no_answer IS NOT NULL AND labelled THEN 0 ELSE coverage END
-      } AS graded,
+      -- A refusal states none of the key points, where there are any.
+      CASE WHEN answerable <> 'no' AND no_answer IS NOT NULL AND labelled THEN 0 ELSE coverage END AS covered,
       -- A writer's refusal, truncation or empty answer stands in every answer-level denominator: it does not
       -- abstain, and it does not address the question.
       {

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from schemas.setup import Grading
 from tasks.store.layout import SCHEMAS, TRAIL
 from tasks.store.runs import RunFolder, RunRecord
 from tasks.store.store import Store
@@ -23,6 +24,7 @@ _QUESTIONS: Final = pa.schema([
     ("answerable", pa.string()),
     ("gold_rule", pa.string()),
     ("n_gold", pa.int64()),
+    ("gold_kind", pa.string()),
     ("tags", pa.map_(pa.string(), pa.string())),
 ])
 _ASKED_TEXT: Final = pa.schema([("run_id", pa.string()), ("position", pa.int64()), ("asked", pa.large_string())])
@@ -107,6 +109,11 @@ class Database:
         """The same for values that stand in columns."""
         schema = pa.schema([(column, pa.type_for_alias(kind)) for column, kind in columns.items()])
         self.add(name, pa.Table.from_pydict(dict(values), schema=schema))
+
+    def grade_by(self, grading: Grading) -> None:
+        """Make `thresholds` known, which `answers.sql` grades by."""
+        row = {"grounded_at": grading.grounded_at, "correct_at": grading.correct_at}
+        self.add_rows("thresholds", [row], dict.fromkeys(row, "double"))
 
     def run(self, script: str) -> list[dict[str, Any]]:
         """Run a script of `tasks/sql/` and return its last statement's rows."""

@@ -32,7 +32,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
     "grounding": Recipe(1, ("question", "claims", "passages", "judge_key", "trial")),
     "correctness": Recipe(1, ("question", "answer", "points", "judge_key", "trial")),
     "cell": Recipe(
-        1,
+        2,
         (
             "question",
             "answerable",

@@ -14,6 +14,7 @@ _MAIN: Final = (
     ("supported_rate", 0),
     ("recall@{t}t", 0),
     ("covered_rate", 1),
+    ("answer_words", 1),
     ("abstained_rate", 2),
     ("answers_with_unsupported", 3),
     ("context_recall", 4),
@@ -21,7 +22,6 @@ _MAIN: Final = (
     ("contradicted_rate", 6),
     ("recall@{k}", 7),
     ("relevancy_rate", 8),
-    ("answer_words", 9),
     ("claims", 10),
     ("partly_rate", 11),
 )
@@ -77,7 +77,8 @@ def count_table(comparison: Comparison, summary: Mapping[str, Any]) -> Table:
         for name, setup in summary["setups"].items()
     )
     golds = tuple(
-        f"gold: {row['n_questions']} questions, rule {row['gold_rule']!r}, {row['mean_gold']:.1f} entries on average"
+        f"gold: {row['n_questions']} questions, kind {row['gold_kind']!r}, rule {row['gold_rule']!r}, "
+        f"{row['mean_gold']:.1f} entries on average"
         for row in comparison.database.run("gold")
     )
     points = comparison.database.run("reviewed")

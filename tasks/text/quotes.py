@@ -171,11 +171,10 @@ class _Passage:
         return self._find_parts(parts) if len(parts) > 1 and _is_long(" ".join(parts)) else ()
 
     def _find_parts(self, parts: Sequence[str]) -> tuple[Span, ...]:
-        accepts: list[Accept] = [_anywhere if _is_long(part, share=2) else self._stands_alone for part in parts]
         spans: list[Span] = []
         at = 0
-        for part, accept in zip(parts, accepts, strict=True):
-            span = next(self._folded_places(part, accept, start=at), None)
+        for part in parts:
+            span = next(self._folded_places(part, _anywhere, start=at), None)
             if span is None:
                 return ()
             spans.append(span)
@@ -183,7 +182,7 @@ class _Passage:
         # The first way through may begin far off: of each part the place nearest to the next one is meant.
         for number in range(len(parts) - 2, -1, -1):
             room = {"start": spans[number].start, "end": spans[number + 1].start}
-            *_, spans[number] = self._folded_places(parts[number], accepts[number], **room)
+            *_, spans[number] = self._folded_places(parts[number], _anywhere, **room)
         return tuple(self._folded.original(*span) for span in spans)
 
     def _folded_places(self, needle: str, accept: Accept, *, start: int = 0, end: int | None = None) -> Iterator[Span]:
@@ -229,13 +228,13 @@ def _trimmed(part: str) -> str:
     return part.strip(" '.,;:!?")
 
 
-def _is_long(text: str, *, share: int = 1) -> bool:
-    """Whether a text has the words or characters of a quote (`share` = 2: half of them, for a part)."""
+def _is_long(text: str) -> bool:
+    """Whether a text has the words or characters of a quote."""
     unspaced = sum(len(run.group()) / _CHARACTERS_A_WORD[run.lastgroup or ""] for run in _UNSPACED.finditer(text))
     spaced = len(words(_UNSPACED.sub(" ", text)))
     if not unspaced + spaced:
         return False
-    return unspaced + spaced >= LEAST_WORDS / share or len(text) >= LEAST_CHARACTERS / share
+    return unspaced + spaced >= LEAST_WORDS or len(text) >= LEAST_CHARACTERS
 
 
 def _cuts_word(text: str, at: int) -> bool:

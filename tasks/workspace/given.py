@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from schemas.errors import InputError
-from schemas.saved import SavedPassage
+from schemas.saved import SavedPassage, ranking_fault
 from tasks.workspace.columns import Columns
 from tasks.workspace.foreign import ForeignRow
 from tasks.workspace.settings import validate
@@ -90,7 +90,8 @@ def _passages(
         if others and len(others) != len(entries):
             problem = f"{len(others)} {name} for {len(entries)} passages"
             raise InputError(problem, where=where, remedy="Give every passage its own, in the same order.")
-    found = []
+    given: list[dict[str, Any]] = []
+    found: list[SavedPassage] = []
     for position, entry in enumerate(entries):
         fields = _passage_fields(entry, f"{where} passage {position + 1}")
         if ids and fields["id"] is None:
@@ -99,15 +100,27 @@ def _passages(
             fields["rank"] = ranks[position]
         if ranked:
             fields["rank"] = position + 1
-        rank = fields["rank"]
-        if isinstance(rank, str | float) and str(rank).removesuffix(".0").isdigit():
-            fields["rank"] = int(float(rank))
-        found.append(validate(SavedPassage, fields, where=f"{where} passage {position + 1}"))
-    given = [passage.rank for passage in found if passage.rank is not None]
-    if given and (len(given) != len(found) or len(set(given)) != len(given)):
-        problem = "its passages are ranked in part, or two share a rank"
-        raise InputError(problem, where=where, remedy="Give every passage its own rank from 1, or none of them one.")
+        given.append(fields)
+    for fields, rank in zip(given, _from_one([fields["rank"] for fields in given]), strict=True):
+        found.append(validate(SavedPassage, fields | {"rank": rank}, where=f"{where} passage {len(found) + 1}"))
+    if (fault := ranking_fault(found)) is not None:
+        raise InputError(
+            f"{fault}, and a ranking has every rank from 1 (or from 0) once",
+            where=where,
+            remedy="Where only a part of the retriever's list was recorded, it is a context: take the ranks out (of a "
+            "column: --column ranks=).",
+        )
     return tuple(found)
+
+
+def _from_one(ranks: Sequence[Any]) -> list[Any]:
+    """Ranks as numbers from 1, also of those who count from 0."""
+    numbers = [
+        int(float(rank)) if isinstance(rank, str | float) and str(rank).removesuffix(".0").isdigit() else rank
+        for rank in ranks
+    ]
+    first = 1 if 0 in numbers else 0
+    return [rank + first if isinstance(rank, int) else rank for rank in numbers]
 
 
 def _passage_fields(entry: object, where: str) -> dict[str, Any]:

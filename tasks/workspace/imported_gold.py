@@ -3,8 +3,9 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from schemas.document import Document
 from schemas.question import Question
@@ -12,6 +13,9 @@ from tasks.search.locate import Locator
 from tasks.workspace.given import Given
 from tasks.workspace.settings import read_text
 from tasks.workspace.writing import replace_text
+
+# What stands in more places than these says nothing of where an answer is.
+_MOST_PLACES: Final = 20
 
 
 @dataclass
@@ -75,12 +79,20 @@ class GoldResolver:
         return self._span(self._texts.get(name, set())) or {"passage": name}
 
     def _span(self, texts: set[tuple[str, str | None]]) -> dict[str, Any] | None:
-        """The one place where these texts stand; None when there is none, or several."""
-        found = {self._locator.find(text, document=document) for text, document in texts}
-        place = found.pop() if len(found) == 1 else None
-        if place is None:
+        """Where all these texts stand: a place, and others that hold the same as its alternatives.
+
+        None when there is none, when one id came with different texts, or when so short a text stands everywhere.
+        """
+        found = [
+            list(islice(self._locator.everywhere(text, document=named), _MOST_PLACES + 1)) for text, named in texts
+        ]
+        common = [place for place in found[0] if all(place in others for others in found)] if found else []
+        if not common or len(common) > _MOST_PLACES:
             return None
-        return {"document": place.document, "start": place.range.start, "end": place.range.end}
+        place, *others = [
+            {"document": place.document, "start": place.range.start, "end": place.range.end} for place in common
+        ]
+        return place | ({"alternatives": others} if others else {})
 
 
 def new_labels(given: Mapping[str, Given], questions: Sequence[Question], resolver: GoldResolver) -> Labels:

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from schemas.errors import InputError
 from schemas.question import KeyPoint, Question
-from schemas.saved import SavedAnswer
+from schemas.saved import SavedAnswer, ranking_fault
 from tasks.workspace.settings import as_object, parse_json, parse_object, read_text, validate
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -113,12 +113,11 @@ def read_saved_answers(path: Path) -> dict[str, SavedAnswer]:
     for number, saved in _lines(path, SavedAnswer):
         if saved.question_id in found:
             raise InputError(f"question {saved.question_id!r} is answered twice", where=f"{path} line {number}")
-        ranks = [passage.rank for passage in saved.passages or () if passage.rank is not None]
-        if ranks and (len(ranks) != len(saved.passages or ()) or len(set(ranks)) != len(ranks)):
+        if (fault := ranking_fault(saved.passages or ())) is not None:
             raise InputError(
-                f"the passages of question {saved.question_id!r} are ranked in part, or two share a rank",
+                f"question {saved.question_id!r} has {fault}, and a ranking has every rank from 1 once",
                 where=f"{path} line {number}",
-                remedy="Give every passage its own rank from 1, or none of them one.",
+                remedy="Where only a part of the retriever's list was recorded, leave out all ranks: it is a context.",
             )
         found[saved.question_id] = saved
     if not found:

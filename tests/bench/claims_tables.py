@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from schemas.setup import Grading
 from tasks.compare import compare
 from tasks.store.database import Database, Pick
 from tasks.store.runs import RunFolder
@@ -40,6 +41,7 @@ def measure_tables(folder: Path) -> Iterator[Figure]:
     def make() -> None:
         database = Database(grown, [Pick(run_id, setup)])
         database.add("retrieval_scores", scores)
+        database.grade_by(Grading())
         database.run("answers")
         rows = database.run("comparison")
         database.run("cells")

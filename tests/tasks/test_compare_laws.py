@@ -226,6 +226,7 @@ def _database(root: Path, setups: dict[str, list[Fate]], asked: Sequence[AskedQu
             store.rows(kind).publish([fate.rows[kind] for fate in fates if kind in fate.rows])
     database = Database(store, [Pick("r", name) for name in setups])
     database.add_rows("retrieval_scores", [], RETRIEVAL)
+    database.grade_by(Grading())
     database.run("answers")
     return database
 
@@ -245,7 +246,7 @@ def _expected(fates: Sequence[Fate]) -> dict[str, tuple[float | None, int]]:
     split = c.split_correct(outcomes)
     coverages = [
         0.0
-        if outcome.no_answer and outcome.labelled and outcome.answerable == "yes"
+        if outcome.no_answer and outcome.labelled and outcome.answerable != "no"
         else None
         if isinstance(fate.points, Missing)
         else c.coverage(fate.points)

@@ -102,6 +102,39 @@ def test_document_gold_has_gains_and_the_others_have_reasons(workspace: Path) ->
     assert found["q8", "recall@3"] == (None, "unanswerable")
 
 
+def _saved(workspace: Path, passages: list[dict[str, object]]) -> dict[str, tuple[float | None, str | None]]:
+    (workspace / "answers").mkdir(exist_ok=True)
+    line = {"question_id": "q2", "answer": "At 02:00 UTC.", "passages": passages}
+    (workspace / "answers" / "prod.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
+    (workspace / "setups" / "prod.toml").write_text('answers = "prod.jsonl"\n', encoding="utf-8")
+    (workspace / "grading.toml").write_text("k = [1, 3]\n", encoding="utf-8")
+    comparison = compare(workspace, run_id=walk_all(workspace, setups=("prod",)))
+    rows = comparison.database.tables["retrieval_scores"].to_pylist()
+    return {row["metric"]: (row["value"], row["reason"]) for row in rows}
+
+
+def test_nothing_retrieved_is_0_at_every_k(workspace: Path) -> None:
+    found = _saved(workspace, [])
+    measured = {metric: value for metric, (value, _) in found.items()}
+    assert {metric: measured[metric] for metric in ("recall@1", "recall@3", "hit@3", "precision@3", "mrr")} == {
+        "recall@1": 0, "recall@3": 0, "hit@3": 0, "precision@3": 0, "mrr": 0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("own_id", "expected"), [(None, (None, "unresolved")), ("c8", (0.0, None)), ("c7", (1.0, None))]
+)
+def test_foreign_ids_are_not_asked_of_lists_that_carry_none(
+    workspace: Path, own_id: str | None, expected: tuple[float | None, str | None]
+) -> None:
+    questions = [json.loads(line) for line in (workspace / "questions.jsonl").read_text(encoding="utf-8").splitlines()]
+    questions[1]["gold"] = [{"passage": "c7"}]
+    (workspace / "questions.jsonl").write_text("".join(json.dumps(q) + "\n" for q in questions), encoding="utf-8")
+    found = _saved(workspace, [{"text": "Nightly backups start at 02:00 UTC.", "rank": 1, "id": own_id}])
+    for metric in ("recall@1", "hit@1", "mrr", "ndcg@1", "recall@2000t", "context_recall", "context_all"):
+        assert found[metric] == expected, metric
+
+
 def test_how_tables_are_cut_into_batches_changes_no_number(done: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = summarize(compare(done))
     monkeypatch.setattr(database, "_BATCH_ROWS", 2)

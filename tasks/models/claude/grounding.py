@@ -5,19 +5,16 @@ from functools import partial
 from typing import Final
 
 from schemas.claude import ClaudeJudgeSettings
-from schemas.seats import Failure, GroundRequest
+from schemas.seats import MOST_CLAIMS, Failure, GroundRequest
 from schemas.verdict import JudgedClaim, Quote
 from tasks.models.claude.conversation import Conversation, InvalidReplyError, RawReply
 from tasks.models.claude.delimit import block, blocks, quoted_from
 from tasks.models.claude.errors import NO_ROOM, TOO_LONG, WINDOW
-from tasks.models.claude.portions import Piece, combined, equal_groups, halved, portions
+from tasks.models.claude.portions import Piece, at_borders, combined, halved, portions
 from tasks.models.claude.replies import read_reply, require_one_each
 from tasks.models.claude.request import ModelRequest, Shared, make_request
 from tasks.models.claude.room import ask_split, fits, room_of, too_long
 from tasks.models.claude.schemas import GroundingReply
-
-# METRICS.md §3: over so many claims the answer is judged in parts.
-MOST_CLAIMS: Final = 15
 
 # Bytes and tokens of two portions are not in the same proportion everywhere.
 _SAFE: Final = 0.9
@@ -41,7 +38,8 @@ class Grounding:
         self._prompt = prompt
         self._request = request
         self._conversation = conversation
-        self._groups = equal_groups(len(request.claims), most=MOST_CLAIMS)
+        opens = request.opens or (False,) * len(request.claims)
+        self._groups = [range(group.start + 1, group.stop + 1) for group in at_borders(opens, most=MOST_CLAIMS)]
         self._made: dict[tuple[object, ...], ModelRequest] = {}
 
     async def verdicts(self) -> tuple[JudgedClaim, ...] | Failure:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Each enters the keys of its verdicts: raise it whenever the same request is laid out, or the same reply read,
 # otherwise.
-GROUNDING_VERSION: Final = 1
+GROUNDING_VERSION: Final = 2
 POINTS_VERSION: Final = 1
 GROUNDING_DIGEST: Final = schema_digest(GroundingReply)
 POINTS_DIGEST: Final = schema_digest(PointsReply)

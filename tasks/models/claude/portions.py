@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 from schemas.verdict import JudgedClaim, JudgedWord, Quote
@@ -21,16 +20,24 @@ class Piece(NamedTuple):
     text: str
 
 
-def equal_groups(n: int, *, most: int) -> list[range]:
-    """Numbers from 1 to n in as few groups as can be, as equal as can be.
+def at_borders(opens: Sequence[bool], *, most: int) -> list[range]:
+    """Positions in stretches of at most `most`, each cut at its last border where it has one.
 
-    >>> [list(group) for group in equal_groups(5, most=2)]
-    [[1, 2], [3, 4], [5]]
+    Args:
+        opens: Of each position, whether it is the first of its paragraph.
+        most: How many go together.
+
+    >>> [list(stretch) for stretch in at_borders([number in {1, 3, 6} for number in range(1, 8)], most=4)]
+    [[0, 1], [2, 3, 4], [5, 6]]
     """
-    count = -(-n // most)
-    size, larger = divmod(n, count) if count else (0, 0)
-    starts = [1 + at * size + min(at, larger) for at in range(count + 1)]
-    return [range(start, end) for start, end in pairwise(starts)]
+    found: list[range] = []
+    start = 0
+    while len(opens) - start > most:
+        borders = [at for at in range(start + 1, start + most + 1) if opens[at]]
+        end = borders[-1] if borders else start + most
+        found.append(range(start, end))
+        start = end
+    return [*found, range(start, len(opens))]
 
 
 def portions(pieces: Sequence[Piece], room: int) -> list[list[Piece]]:

@@ -11,11 +11,12 @@ from tasks.models.claude.account import account
 from tasks.models.claude.conversation import Conversation, InvalidReplyError, RawReply
 from tasks.models.claude.delimit import block
 from tasks.models.claude.errors import TOO_LONG
+from tasks.models.claude.portions import at_borders
 from tasks.models.claude.replies import read_reply
 from tasks.models.claude.request import Shared, make_request
 from tasks.models.claude.room import ask_split, fits, too_long
 from tasks.models.claude.schemas import ClaimReply, PlaceReply, ReadingReply, schema_digest
-from tasks.models.claude.units import Numbered, Unit, in_parts, number_sentences
+from tasks.models.claude.units import Numbered, Unit, number_sentences
 
 if TYPE_CHECKING:
     from tasks.models.claude.desk import Desk
@@ -58,7 +59,8 @@ class ClaudeReader:
             )
         asking = _Asking(self._settings, self._prompt, request.question, answer, conversation)
         replies: list[ReadingReply] = []
-        for part in in_parts(answer.units, most=_MOST_UNITS):
+        for stretch in at_borders([unit.opens for unit in answer.units], most=_MOST_UNITS):
+            part = answer.units[stretch.start : stretch.stop]
             found = await ask_split(part, asking.ask, max_tokens=self._settings.max_tokens)
             if isinstance(found, Failure):
                 return too_long("the answer is") if found.kind == TOO_LONG else found

@@ -133,20 +133,3 @@ def _blanked(text: str, citations: Sequence[tuple[int, int]]) -> str:
         parts += [text[done:start], " " * (end - max(done, start))]
         done = max(done, end)
     return "".join([*parts, text[done:]])
-
-
-def in_parts(units: Sequence[Unit], *, most: int) -> list[Sequence[Unit]]:
-    """Cut a long answer into parts of at most `most` units, at the last border of blocks where there is one.
-
-    >>> units = [Unit(number, 0, 0, number in {1, 3, 6}) for number in range(1, 8)]
-    >>> [[unit.number for unit in part] for part in in_parts(units, most=4)]
-    [[1, 2], [3, 4, 5], [6, 7]]
-    """
-    parts: list[Sequence[Unit]] = []
-    start = 0
-    while len(units) - start > most:
-        borders = [at for at in range(start + 1, start + most + 1) if units[at].opens]
-        end = borders[-1] if borders else start + most
-        parts.append(units[start:end])
-        start = end
-    return [*parts, units[start:]]

@@ -70,6 +70,27 @@ WEIGH_CASES: dict[str, tuple[list[ResolvedGold], GoldRule, list[PassagePlace], l
         [],
         Arrival(arrived=False, partial=False, used=False, page_level=True),
     ),
+    "any suffices, and the span arrived": (
+        [ONE, PAGE],
+        "any",
+        [at(0, 20)],
+        [],
+        Arrival(arrived=True, partial=True, used=False),
+    ),
+    "any suffices, and only a page arrived": (
+        [ONE, PAGE],
+        "any",
+        [at(20, 30)],
+        [],
+        Arrival(arrived=True, partial=True, used=False, page_level=True),
+    ),
+    "any suffices, and neither arrived": (
+        [ONE, PAGE],
+        "any",
+        [],
+        [],
+        Arrival(arrived=False, partial=False, used=False, page_level=True),
+    ),
     "no gold": ([], "all", [at(0, 20)], [at(0, 20)], Arrival()),
 }
 

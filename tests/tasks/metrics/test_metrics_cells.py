@@ -353,6 +353,8 @@ def test_page_level_gold_marks_the_cell() -> None:
     assert find_cell(replace(BASE, correctness=(point("MISSING", page),))).page_level
     assert find_cell(replace(BASE, abstained=True, correctness=(point("MISSING", page),))).page_level
     assert not find_cell(replace(BASE, correctness=(point("COVERED", page),))).page_level
+    unlabelled = Missing(State.NOT_APPLICABLE, Reason.UNLABELLED)
+    assert not find_cell(replace(BASE, correctness=unlabelled, question_arrival=page)).page_level
 
 
 def test_without_a_recorded_context_no_arrival_is_believed() -> None:

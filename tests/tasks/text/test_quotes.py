@@ -53,7 +53,14 @@ def found(quote: str, passage: str) -> list[str]:
         ),
         pytest.param("The Starter plan keeps logs forever", PLAIN, [], id="invented"),
         pytest.param("keeps logs", PLAIN, [], id="too short"),
-        pytest.param("The … plan … days … encrypted", PLAIN, [], id="words picked from all over"),
+        pytest.param("The … encrypted", PLAIN, [], id="parts that are too short together"),
+        pytest.param("Backups … are encrypted now", PLAIN, [], id="a part that is not there"),
+        pytest.param(
+            "Backups … encrypted … The Team",
+            PLAIN + " The Team pays.",
+            ["Backups", "encrypted", "The Team"],
+            id="short parts of a quote that is long enough",
+        ),
         pytest.param("…", PLAIN, [], id="only an ellipsis"),
         pytest.param("", PLAIN, [], id="empty"),
         pytest.param("**--**", "a **--** b", [], id="only marks"),
@@ -163,11 +170,11 @@ def test_equal_numbers_are_written_in_many_ways() -> None:
 
 def test_lost_quotes_are_kept_beside_the_found() -> None:
     said = judged(
-        "SUPPORTED", ("no such words in here", 1), ("Backups are encrypted … days", 1), ("plan keeps logs for", 1)
+        "SUPPORTED", ("no such words in here", 1), ("Backups are encrypted … years", 1), ("plan keeps logs for", 1)
     )
     checked = check("Logs stay.", said, PLAIN)
     assert checked.verdict == "SUPPORTED"
-    assert checked.lost_quotes == ("no such words in here", "Backups are encrypted … days")
+    assert checked.lost_quotes == ("no such words in here", "Backups are encrypted … years")
     assert [(quote.text, quote.passage, quote.start) for quote in checked.quotes] == [("plan keeps logs for", 1, 12)]
 
 

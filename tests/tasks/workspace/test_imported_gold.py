@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from schemas.gold import GoldEntry
+from schemas.gold import GoldEntry, Place
 from schemas.question import Question
 from tasks.workspace.importing import Source, import_answers
 from tasks.workspace.questions import read_questions
@@ -21,7 +21,7 @@ def workspace(tmp_path: Path) -> Path:
     for name in ("setups", "answers", "corpus"):
         (folder / name).mkdir(parents=True)
     (folder / "corpus" / "logs.md").write_text(TEXT)
-    (folder / "corpus" / "other.md").write_text("Then they are deleted.")
+    (folder / "corpus" / "other.md").write_text("Then they are deleted." + " e" * 20)
     return folder
 
 
@@ -55,6 +55,18 @@ RESOLVED: dict[str, tuple[dict[str, Any], tuple[GoldEntry, ...]]] = {
         {"reference_contexts": ["Logs are kept for 30 days.", "Never."], "reference_context_ids": ["c1", "c2"]},
         (KEPT, GoldEntry(passage="c2")),
     ),
+    "a text that stands in two documents": (
+        {"reference_contexts": ["Then they are deleted."]},
+        (GoldEntry(document="logs.md", start=35, end=57, alternatives=(Place(document="other.md", start=0, end=22),)),),
+    ),
+    "the same, and a passage that says which": (
+        {
+            "contexts": [{"text": "Then they are deleted.", "document": "other.md", "id": "c7"}],
+            "gold_ids": ["c7"],
+        },
+        (GoldEntry(document="other.md", start=0, end=22),),
+    ),
+    "a text that stands everywhere": ({"reference_contexts": ["e"]}, ()),
     "the same place twice": ({"reference_contexts": ["Logs are kept for 30 days."] * 2}, (KEPT,)),
     "nothing in the corpus": ({"reference_contexts": ["Never seen."]}, ()),
 }

@@ -107,6 +107,10 @@ PASSAGES: dict[str, tuple[dict[str, Any], tuple[SavedPassage, ...] | None]] = {
         {"passages": ["A", "B"], "ranks": [2, 1.0]},
         (SavedPassage(text="A", rank=2), SavedPassage(text="B", rank=1)),
     ),
+    "ranks from zero": (
+        {"passages": ["A", "B"], "ranks": [1, 0]},
+        (SavedPassage(text="A", rank=2), SavedPassage(text="B", rank=1)),
+    ),
     "objects": (
         {"passages": [{"text": "A", "id": "p1", "document": "a.md", "rank": 1, "score": 0.5}]},
         (SavedPassage(text="A", id="p1", document="a.md", rank=1),),
@@ -211,11 +215,16 @@ WRONG: dict[str, tuple[str, bytes, list[str]]] = {
     "two passages at one rank": (
         "a.jsonl",
         as_jsonl([{"id": "q1", "answer": "a", "contexts": ["A", "B"], "ranks": [1, 1]}]),
-        ["two share a rank"],
+        ["line 1: ranks 1, 1 of 2 passages", "every rank from 1", "--column ranks="],
     ),
-    "a rank of zero": (
+    "a part of a ranking": (
         "a.jsonl",
-        as_jsonl([{"id": "q1", "answer": "a", "contexts": ["A"], "ranks": [0]}]),
+        as_jsonl([{"id": "q1", "answer": "a", "contexts": ["A", "B"], "ranks": [2, 7]}]),
+        ["line 1: ranks 2, 7 of 2 passages"],
+    ),
+    "a rank below zero": (
+        "a.jsonl",
+        as_jsonl([{"id": "q1", "answer": "a", "contexts": ["A"], "ranks": [-1]}]),
         ["line 1 passage 1: key rank"],
     ),
     "a passage without a text": (

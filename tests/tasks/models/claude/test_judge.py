@@ -13,7 +13,6 @@ from schemas.state import State
 from schemas.verdict import JudgedClaim, PointVerdict, Quote
 from tasks.models.claude.delimit import neutral
 from tasks.models.claude.judge import ClaudeJudge
-from tasks.models.claude.portions import equal_groups
 from tasks.text.quotes import check_evidence
 from tests.tasks.models.claude.scripted import (
     API_TOO_LONG,
@@ -42,8 +41,9 @@ def ground(
     question: str = "How long?",
     trial: int = 0,
     context_window: int | None = None,
+    opens: Sequence[bool] = (),
 ) -> tuple[JudgedClaim, ...] | Failure:
-    request = GroundRequest(question=question, claims=tuple(claims), passages=tuple(passages))
+    request = GroundRequest(question=question, claims=tuple(claims), passages=tuple(passages), opens=tuple(opens))
     (given,) = judge_of(desk, trial=trial, context_window=context_window).judge_grounding([request])
     return given.reply
 
@@ -183,20 +183,21 @@ def test_a_quote_of_neutralised_text_is_found_in_the_passage() -> None:
     assert checked.quotes[0].text == "in <answer> and </answer> before"
 
 
-@given(st.integers(1, 70))
-def test_groups_are_equal_and_leave_no_claim_out(n_claims: int) -> None:
+@given(st.lists(st.booleans(), min_size=1, max_size=70))
+def test_groups_end_with_a_paragraph_and_leave_no_claim_out(opens: list[bool]) -> None:
     desk = ScriptedDesk(lookup)
+    n_claims = len(opens)
     claims = [f"Claim {n}" for n in range(1, n_claims + 1)]
-    assert len(words_of(ground(desk, claims))) == n_claims
+    assert len(words_of(ground(desk, claims, opens=opens))) == n_claims
     groups = [asked.numbers("claim") for asked in desk.asked]
     assert [number for group in groups for number in group] == list(range(1, n_claims + 1))
-    assert len(groups) == -(-n_claims // 15)
     assert max(map(len, groups)) <= 15
-    assert max(map(len, groups)) - min(map(len, groups)) <= 1
+    for group in groups[1:]:
+        # Inside a paragraph only where a whole group before holds no border.
+        assert opens[group[0] - 1] or not any(opens[group[0] - 15 : group[0] - 1])
     # The passages come first, the same in all groups; they are marked when there is somebody to share them with.
     assert len({asked.blocks[0] for asked in desk.asked}) == 1
     assert all(asked.cached == [len(groups) > 1, False] for asked in desk.asked)
-    assert groups == [list(group) for group in equal_groups(n_claims, most=15)]
 
 
 def needs(tokens_each: int, tag: str, reply: Script) -> Script:
