@@ -4,9 +4,12 @@ import asyncio
 import logging
 import os
 import signal
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from flows.prefect_api import is_reachable
+from schemas.errors import InputError
 from tasks.runs.prepare import Request, check
 
 # What a shell calls the end by SIGTERM.
@@ -26,14 +29,30 @@ def is_configured() -> bool:
     return bool(get_current_settings().api.url)
 
 
+def _require_reachable() -> None:
+    """See that the person's Prefect API answers, if there is one.
+
+    Raises:
+        InputError: With what to do when it does not.
+    """
+    api = os.environ.get("PREFECT_API_URL")
+    if api and not is_reachable(api):
+        raise InputError(
+            f"no Prefect API answers at {api}",
+            where="PREFECT_API_URL",
+            remedy="fourcells up starts one of your own; --no-record runs without any.",
+        )
+
+
 def run_recorded(request: Request) -> str:
     """Run a request as the flow `evaluate`. Returns the run_id.
 
     Raises:
-        InputError: Before anything is recorded, for a mistake in what the person gave.
+        InputError: Before anything is recorded, for a mistake in what the person gave, or no API where one should be.
         SystemExit: When the process is told to terminate.
     """
     check(request)
+    _require_reachable()
     # Prefect prints our log lines among its own.
     logging.getLogger("fourcells").handlers.clear()
     # A server of its own takes 7-14 s to come up, longer than Prefect waits by default.
@@ -46,7 +65,8 @@ def run_recorded(request: Request) -> str:
 
     from flows.evaluate import evaluate
 
-    run = evaluate(
+    run = partial(
+        evaluate,
         workspace=str(request.workspace),
         setups=list(request.setups) or None,
         judge=request.judge,
@@ -63,7 +83,7 @@ def run_recorded(request: Request) -> str:
     try:
         # Without a client around it Prefect's async engine makes a sync one of its own, and leaves it open.
         with SyncClientContext.get_or_create():
-            return asyncio.run(run)
+            return str(asyncio.run(run()))
     except TerminationSignal:
         # Prefect's handler raises it out of the event loop; the flow run is marked by now.
         raise SystemExit(_TERMINATED) from None

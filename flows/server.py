@@ -6,15 +6,15 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import psutil
 
-from schemas.errors import FourcellsError
+from flows.prefect_api import add_schedule, answers, end_orphans, is_deployed
+from schemas.errors import FourcellsError, InputError
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 POOL: Final = "fourcells"
@@ -23,6 +23,11 @@ _PORT: Final = 4200
 _PATIENCE_S: Final = 120.0
 _GRACE_S: Final = 10.0
 _PROCESSES: Final = 2  # server and worker
+_DEPLOYMENT: Final = "evaluate/nightly"
+# Made once and switched off: a deployment that is made anew leaves schedules alone, and they are the person's.
+_SCHEDULE: Final = "0 3 * * *"
+# What a worker takes along when it starts, and what a person may set only afterwards.
+_TAKEN_ALONG: Final = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "AWS_BEARER_TOKEN_BEDROCK")
 
 
 def home() -> Path:
@@ -41,12 +46,14 @@ def start(workspace: Path | None) -> str:
         The server's API address.
 
     Raises:
+        InputError: When they run already over another workspace, or without a key that is set by now.
         FourcellsError: When something does not come up; everything that was started is stopped again.
     """
     folder = home()
     folder.mkdir(parents=True, exist_ok=True)
-    api, running = _state()
-    if len(running) == _PROCESSES and _answers(api):
+    api, running, with_what = _state()
+    if len(running) == _PROCESSES and answers(api):
+        _require_same(with_what, workspace)
         return api
     stop()
     port = _free_port()
@@ -56,13 +63,17 @@ def start(workspace: Path | None) -> str:
     try:
         server = [*_prefect(), "server", "start", "--host", _HOST, "--port", str(port)]
         started.append(_spawn(server, environment, folder / "server.log"))
-        _save(api, started)
+        _save(api, started, workspace)
         _wait_for(api, folder / "server.log", started[0])
+        end_orphans(api, POOL)
+        is_new = not is_deployed(api, _DEPLOYMENT)
         _run([*_prefect(), "work-pool", "create", POOL, "--type", "process", "--overwrite"], environment)
         _run([*_prefect(), "--no-prompt", "deploy", "--all"], environment)
+        if is_new:
+            add_schedule(api, _DEPLOYMENT, _SCHEDULE)
         worker = [*_prefect(), "worker", "start", "--pool", POOL, "--name", "fourcells"]
         started.append(_spawn(worker, environment, folder / "worker.log"))
-        _save(api, started)
+        _save(api, started, workspace)
     except BaseException:
         stop()
         raise
@@ -71,19 +82,55 @@ def start(workspace: Path | None) -> str:
 
 def stop() -> int:
     """Stop what `start` started, with everything it started. Returns how many processes were stopped."""
-    _, running = _state()
-    # The worker first: it then takes no new run from a server that is going.
-    family = [one for process in reversed(running) for one in (process, *process.children(recursive=True))]
-    for process in family:
+    _, running, _ = _state()
+    # Runs first, then the worker, then the server: each still tells the next how it ended.
+    _end(_runs())
+    for process in reversed(running):
+        _end([*process.children(recursive=True), process])
+    _list().unlink(missing_ok=True)
+    return len(running)
+
+
+def _end(processes: Sequence[psutil.Process]) -> None:
+    for process in processes:
         with suppress(psutil.NoSuchProcess):
             process.terminate()
-    _, stubborn = psutil.wait_procs(family, timeout=_GRACE_S)
+    _, stubborn = psutil.wait_procs(processes, timeout=_GRACE_S)
     for process in stubborn:
         with suppress(psutil.NoSuchProcess):
             process.kill()
     psutil.wait_procs(stubborn, timeout=_GRACE_S)
-    _list().unlink(missing_ok=True)
-    return len(running)
+
+
+def _runs() -> list[psutil.Process]:
+    """Flow runs of our worker, also of one that was killed: they live on without it."""
+    ours = str(home() / "prefect")
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            environment = process.environ()
+            if environment.get("PREFECT_HOME") == ours and "PREFECT__FLOW_RUN_ID" in environment:
+                found.append(process)
+    return found
+
+
+def _require_same(with_what: Mapping[str, object], workspace: Path | None) -> None:
+    """Refuse to call it started when it runs with something else than was asked for now.
+
+    Raises:
+        InputError: Naming what differs.
+    """
+    over, taken = with_what.get("workspace"), with_what.get("taken_along")
+    again = "Run fourcells down, then fourcells up."
+    if workspace is not None and over != str(workspace):
+        raise InputError(f"server and worker run already, over {over or 'the built-in workspace'}", remedy=again)
+    late = [name for name in _taken_along() if name not in taken] if isinstance(taken, list) else []
+    if late:
+        raise InputError(f"server and worker run already, without {', '.join(late)}", remedy=again)
+
+
+def _taken_along() -> list[str]:
+    return [name for name in _TAKEN_ALONG if os.environ.get(name)]
 
 
 def _prefect() -> list[str]:
@@ -141,22 +188,16 @@ def _run(command: list[str], environment: Mapping[str, str]) -> None:
 def _wait_for(api: str, log: Path, process: psutil.Process) -> None:
     until = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until and _lives(process):
-        if _answers(api):
+        if answers(api):
             return
         time.sleep(0.2)
     raise FourcellsError("the Prefect server did not come up", where=str(log), remedy="This log says why.")
 
 
-def _answers(api: str) -> bool:
-    try:
-        with urllib.request.urlopen(f"{api}/health", timeout=2) as reply:  # noqa: S310 - our own address
-            return bool(reply.status == 200)
-    except OSError:
-        return False
-
-
 def _free_port() -> int:
     with socket.socket() as probe:
+        # Connections of a server that has just ended do not hold its port.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((_HOST, _PORT))
         except OSError:
@@ -171,13 +212,13 @@ def _list() -> Path:
     return home() / "processes.json"
 
 
-def _state() -> tuple[str, list[psutil.Process]]:
-    """The API address, and those of the processes that were started which still live."""
+def _state() -> tuple[str, list[psutil.Process], Mapping[str, object]]:
+    """The API address, those of the processes that were started which still live, and what they were started with."""
     try:
         found = json.loads(_list().read_bytes())
         api, entries = str(found["api"]), [(int(pid), float(created)) for pid, created in found["processes"]]
     except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return "", []
+        return "", [], {}
     living = []
     for pid, created in entries:
         with suppress(psutil.NoSuchProcess):
@@ -185,12 +226,17 @@ def _state() -> tuple[str, list[psutil.Process]]:
             # The number may belong to another process by now.
             if abs(process.create_time() - created) < 1 and _lives(process):
                 living.append(process)
-    return api, living
+    return api, living, found
 
 
-def _save(api: str, processes: list[psutil.Process]) -> None:
-    entries = [[process.pid, process.create_time()] for process in processes]
-    _list().write_text(json.dumps({"api": api, "processes": entries}), encoding="utf-8")
+def _save(api: str, processes: list[psutil.Process], workspace: Path | None) -> None:
+    known = {
+        "api": api,
+        "processes": [[process.pid, process.create_time()] for process in processes],
+        "workspace": os.environ.get("FOURCELLS_WORKSPACE") if workspace is None else str(workspace),
+        "taken_along": _taken_along(),
+    }
+    _list().write_text(json.dumps(known), encoding="utf-8")
 
 
 def _lives(process: psutil.Process) -> bool:

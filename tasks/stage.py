@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -31,6 +32,8 @@ _SAVE_EVERY_S: Final = 3.0
 # What `fourcells grade` takes as it finds it.
 _NOT_GRADING: Final = frozenset({"ranking", "context", "answer"})
 _NOT_MADE: Final = Failure(state=State.BLOCKED, kind="NotAnswered", message="`fourcells run` has not made this row yet")
+# So many failures of one kind a stretch tells one by one; what the budget did not reach is one line.
+_TOLD: Final = 3
 _NO_REPLY: Final = Failure(state=State.ERRORED, kind="NoReply", message="the stage gave no result for this row")
 
 
@@ -135,6 +138,7 @@ def _compute(rows: Rows, making: Making, todo: Mapping[str, Item], made: Callabl
     failures: dict[str, Failure] = {}
     names = list(todo)
     unsaved: list[Row] = []
+    tally: Counter[tuple[State, str]] = Counter()
     saved_at = time.monotonic()
     try:
         for position, outcome, spent in making.compute(list(todo.values())):
@@ -142,10 +146,7 @@ def _compute(rows: Rows, making: Making, todo: Mapping[str, Item], made: Callabl
             todo[names[position]].trail.add(paid_usd=spent.paid_usd, spent_s=spent.latency_s)
             if isinstance(outcome, Failure):
                 failures[names[position]] = outcome
-                log.warning(
-                    "%s of question %r failed: %s: %s",
-                    making.record, todo[names[position]].question.question_id, outcome.kind, outcome.message,
-                )  # fmt: skip
+                _tell(making.record, todo[names[position]].question.question_id, outcome, tally)
                 continue
             unsaved.append({"key": names[position], **outcome, **(_took(spent) if making.seated else {})})
             if time.monotonic() - saved_at > _SAVE_EVERY_S:
@@ -153,7 +154,22 @@ def _compute(rows: Rows, making: Making, todo: Mapping[str, Item], made: Callabl
                 unsaved, saved_at = [], time.monotonic()
     finally:
         rows.publish(unsaved)
+        _tell_rest(making.record, tally)
     return failures
+
+
+def _tell(record: str, question_id: str, failure: Failure, tally: Counter[tuple[State, str]]) -> None:
+    tally[failure.state, failure.kind] += 1
+    if failure.state is not State.OVER_BUDGET and tally[failure.state, failure.kind] <= _TOLD:
+        log.warning("%s of question %r failed: %s: %s", record, question_id, failure.kind, failure.message)
+
+
+def _tell_rest(record: str, tally: Counter[tuple[State, str]]) -> None:
+    for (state, kind), n in tally.items():
+        if state is State.OVER_BUDGET:
+            log.warning("%s of %d questions not tried: what is left of the budget does not reach for a call", record, n)
+        elif n > _TOLD:
+            log.warning("%s of %d more questions failed: %s", record, n - _TOLD, kind)
 
 
 def _took(spent: Spent) -> Row:

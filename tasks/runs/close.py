@@ -25,7 +25,7 @@ def close(plan: Plan, counts: Sequence[StageCount], *, ended: Literal["done", "i
     record = folder.record().model_copy(
         update={
             "state": "failed_rows" if ended == "done" and n_failed else ended,
-            "finished_at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "finished_at": _now(),
             "n_failed": n_failed,
             "counts": merged(counts),
             "paid_usd": paid_usd,
@@ -33,6 +33,13 @@ def close(plan: Plan, counts: Sequence[StageCount], *, ended: Literal["done", "i
     )
     folder.close(record)
     return record
+
+
+def mark_interrupted(plan: Plan) -> None:
+    """Say that a run was told to stop, while its shards still keep what was in flight."""
+    run = open_run(plan.workspace, plan.run_id)
+    ended = {"state": "interrupted", "finished_at": _now(), "paid_usd": run.paid_usd}
+    run.folder.save(run.folder.record().model_copy(update=ended))
 
 
 def merged(counts: Sequence[StageCount]) -> tuple[StageCount, ...]:
@@ -49,3 +56,7 @@ def merged(counts: Sequence[StageCount]) -> tuple[StageCount, ...]:
             failed=before.failed + count.failed,
         )
     return tuple(totals.values())
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -18,11 +18,13 @@ from prefect.context import SyncClientContext
 from prefect.flows import load_flow_from_entrypoint
 
 from flows.cli import main
-from schemas.errors import StoreError
+from schemas.errors import StoppedError, StoreError
 from schemas.plan import Shard, StageCount
 from tasks.compare import compare
 from tasks.generate import generate
+from tasks.store.runs import list_runs
 from tasks.summary import summarize
+from tasks.tables.costs import dollars
 from tests.claude_seats import SETUPS, seat_claude
 from tests.small_workspace import run_all, stored, tables, timeless, write_workspace
 from tests.stub.server import StubServer
@@ -58,7 +60,7 @@ def task_states(flow_run_id: UUID, *, n: int, patience_s: float = 60) -> dict[st
     return found
 
 
-def ended(flow: Flow[..., Coroutine[Any, Any, str]], workspace: Path, **asked: object) -> State[str]:
+def ended(flow: Flow[..., Coroutine[Any, Any, str | State[str]]], workspace: Path, **asked: object) -> State[str]:
     """How a flow run over a workspace ended."""
 
     async def run() -> State[str]:
@@ -106,6 +108,50 @@ def test_a_failed_shard_fails_alone_and_the_flow_says_which(workspace: Path, mon
     setups = summarize(compare(workspace))["setups"]
     assert sum(setups["v1"]["cells"].values()) == 8, "the other setups went through"
     assert setups["v2"]["cells"] == {}
+
+
+@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.timeout(180)
+def test_a_mistake_is_one_sentence_on_the_run_s_page(workspace: Path) -> None:
+    from flows.evaluate import evaluate
+
+    state = ended(evaluate, workspace, setups=["v3"])
+    assert state.is_failed()
+    assert str(state.message).startswith("unknown setup 'v3'")
+    assert not (workspace / "store").exists()
+
+
+@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.timeout(180)
+def test_a_spent_budget_stands_in_the_state(workspace: Path, stub: StubServer) -> None:
+    from flows.evaluate import evaluate
+
+    seat_claude(workspace)
+    state = ended(evaluate, workspace, setups=["naive"], judge="claude", budget_usd=0.1)
+    assert (state.is_completed(), state.name) == (True, "FailedRows")
+    paid = list_runs(workspace / "store" / "runs")[-1].paid_usd
+    assert f"7 rows failed, the ledger says where; paid ${dollars(paid)} of $0.10" in str(state.message)
+    assert state.state_details.flow_run_id is not None
+    states = task_states(state.state_details.flow_run_id, n=6)
+    assert states["judge-correctness"] == {"FailedRows"}
+
+
+@pytest.mark.usefixtures("prefect_server")
+@pytest.mark.timeout(180)
+def test_a_stopped_run_is_marked(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from flows import evaluate as module
+
+    def stops(_shard: Shard) -> StageCount:
+        raise StoppedError("the run was stopped")
+
+    def interrupted(_promises: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(module.TASKS, "generate", module._as_task("generate", stops))
+    monkeypatch.setattr(module, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ended(module.evaluate, workspace, setups=["v1"])
+    assert list_runs(workspace / "store" / "runs")[-1].state == "interrupted"
 
 
 @pytest.mark.usefixtures("prefect_server")

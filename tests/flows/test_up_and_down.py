@@ -71,7 +71,7 @@ def test_round_trip(environment: dict[str, str], workspace: Path, tmp_path: Path
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "Completed" in ran.stdout
     made = {artifact["key"] for artifact in asked(environment, "artifacts/filter")}
-    assert made == {"comparison", "cells", "cells-by-setup", "unsupported-claims"}
+    assert made == {"comparison", "counts", "cells", "cells-by-setup", "cost", "ledger", "unsupported-claims"}
     wanted = {"index v1", "retrieve v1 0-8", "attribute w1 0-8"}
     # The server writes task runs down once a second.
     wait_for("task runs", lambda: wanted <= {run["name"] for run in asked(environment, "task_runs/filter")})
@@ -81,7 +81,7 @@ def test_round_trip(environment: dict[str, str], workspace: Path, tmp_path: Path
     # What the worker computed is what this process would have computed: nothing is left to do.
     assert set(totals(run_all(workspace), "computed").values()) == {0}
 
-    assert "stopped 2 processes" in fourcells(environment, "down")
+    assert "stopped server and worker" in fourcells(environment, "down")
     assert processes_of(tmp_path / "server") == []
     assert "nothing was running" in fourcells(environment, "down")
 

@@ -117,6 +117,29 @@ def test_a_failure_never_becomes_a_row_and_is_tried_again(workspace: Path) -> No
     assert {step.state for step in _steps(same)} == {State.SCORED}
 
 
+@pytest.mark.parametrize(
+    ("failure", "lines"),
+    [
+        (
+            REFUSAL,
+            [f"answer of question 'q{n}' failed: Deadline: 60 s passed" for n in (1, 2, 3)]
+            + ["answer of 5 more questions failed: Deadline"],
+        ),
+        (
+            Failure(state=State.OVER_BUDGET, kind="Budget", message="…"),
+            ["answer of 8 questions not tried: what is left of the budget does not reach for a call"],
+        ),
+    ],
+    ids=["the same thing again and again", "the budget"],
+)
+def test_failures_are_told_without_a_flood(
+    failure: Failure, lines: list[str], workspace: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    run, items = _open(workspace)
+    settle(run, items, _making(lambda todo: each(lambda _: failure, todo)))
+    assert [record.getMessage() for record in caplog.records if record.name == "fourcells.stage"] == lines
+
+
 def test_a_row_that_the_stage_forgot_is_an_error(workspace: Path) -> None:
     run, items = _open(workspace)
     settle(run, items, _making(lambda todo: iter(list(each(_row, todo))[1:])))
