@@ -46,7 +46,33 @@ def _rebuild(kind: type[FourcellsError], problem: str, where: str, allowed: str,
 
 
 class InputError(FourcellsError):
-    """A mistake in what the person gave: nothing was computed and nothing was written."""
+    """A mistake in what the person gave: nothing was computed and nothing was written.
+
+    Attributes:
+        others: Further mistakes in the same record, which only `doctor` tells one by one.
+    """
+
+    others: "tuple[InputError, ...]" = ()
+
+    def __str__(self) -> str:
+        """The paragraph, and how many more there are.
+
+        >>> error = InputError("unknown key a")
+        >>> error.others = (InputError("unknown key b"),)
+        >>> str(error)
+        'unknown key a. (1 more mistake there; fourcells doctor lists all.)'
+        """
+        alone, n = self.alone(), len(self.others)
+        more = f"{n} more mistake{'s' if n > 1 else ''} there; fourcells doctor lists all."
+        return f"{alone} ({more})" if n else alone
+
+    def alone(self) -> str:
+        """The paragraph of this mistake."""
+        return super().__str__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle with the others, too."""
+        return (*super().__reduce__(), {"others": self.others})
 
 
 class StoreError(FourcellsError):

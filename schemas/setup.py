@@ -41,7 +41,14 @@ class SplitNot(Record):
     by: Literal["document"]
 
 
-Splitting = Annotated[SplitByTokens | SplitByHeading | SplitNot, Field(discriminator="by")]
+def _by_tokens(splitting: object) -> object:
+    """What names no way of splitting splits by tokens, as the whole table does when it is left out."""
+    return {"by": "tokens", **splitting} if isinstance(splitting, dict) and "by" not in splitting else splitting
+
+
+Splitting = Annotated[
+    Annotated[SplitByTokens | SplitByHeading | SplitNot, Field(discriminator="by")], BeforeValidator(_by_tokens)
+]
 
 
 class Retrieval(Record):

@@ -1,6 +1,6 @@
 """Comparing setups: the latest runs, their retrieval scores, and the database that every table is made from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +65,29 @@ def compare(
     _refuse_mixed(database, plan, setups=[pick.setup for pick in picks])
     add_retrieval_scores(database, workspace, picks, plan.grading)
     database.run("answers")
+    notes += [*_unfinished(picks, runs), *_asked_less(database)]
     return Comparison(workspace, tuple(picks), runs, plan, database, (*plan.notes, *notes))
+
+
+def _unfinished(picks: Sequence[Pick], runs: Mapping[str, RunRecord]) -> Iterator[str]:
+    """What a run that did not come to its end has to say beside its numbers."""
+    for run_id, record in runs.items():
+        names = ", ".join(pick.setup for pick in picks if pick.run_id == run_id)
+        if record.fate == "running":
+            yield f"{names}: run {run_id} is under way; these are its numbers so far"
+        elif record.fate not in {"done", "failed_rows"}:
+            yield f"{names}: run {run_id} was {record.fate} before its end; run it again for the rest"
+        elif record.until != "attribute":
+            yield f"{names}: run {run_id} was to end with {record.until}; --run shows an earlier one"
+
+
+def _asked_less(database: Database) -> Iterator[str]:
+    """Setups that were not asked all that the others were: their means are over other questions."""
+    for row in database.run("asked_less"):
+        yield (
+            f"{row['setup']} was asked {row['n']} of these {row['n_all']} questions, and its numbers stand for "
+            "those alone"
+        )
 
 
 def _refuse_mixed(database: Database, plan: Plan, *, setups: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from schemas.spent import Spent
 from schemas.state import FAILED, Reason, State
 from schemas.trail import Step, Trail
 from tasks.runs.run import Run
-from tasks.store.rows import Row, Rows
+from tasks.store.rows import Row
 
 log = logging.getLogger("fourcells.stage")
 
@@ -110,7 +110,7 @@ def settle(run: Run, items: Sequence[Item], making: Making) -> None:
         todo = {name: item for name, item in missing.items() if name not in given_up}
         if todo:
             with run.under_way.settling(making.record, n_items=len(items), n_todo=len(todo)) as made:
-                failures = _compute(rows, making, todo, made)
+                failures = _compute(run, making, todo, made)
         saved = rows.carried(names)
     for name, row in zip(names, saved, strict=True):
         tried = name in missing and name not in given_up
@@ -134,7 +134,8 @@ def _given_up(run: Run, making: Making, missing: Mapping[str, Item]) -> dict[str
     return _exhausted(run, making.record, missing)
 
 
-def _compute(rows: Rows, making: Making, todo: Mapping[str, Item], made: Callable[[], None]) -> dict[str, Failure]:
+def _compute(run: Run, making: Making, todo: Mapping[str, Item], made: Callable[[], None]) -> dict[str, Failure]:
+    rows = run.store.rows(making.record)
     failures: dict[str, Failure] = {}
     names = list(todo)
     unsaved: list[Row] = []
@@ -151,9 +152,11 @@ def _compute(rows: Rows, making: Making, todo: Mapping[str, Item], made: Callabl
             unsaved.append({"key": names[position], **outcome, **(_took(spent) if making.seated else {})})
             if time.monotonic() - saved_at > _SAVE_EVERY_S:
                 rows.publish(unsaved)
+                run.note_paid()
                 unsaved, saved_at = [], time.monotonic()
     finally:
         rows.publish(unsaved)
+        run.note_paid()
         _tell_rest(making.record, tally)
     return failures
 

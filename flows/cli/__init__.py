@@ -1,10 +1,12 @@
 """The `fourcells` command, one file per group of verbs."""
 
+import errno
 import logging
 import os
 import sys
 import threading
-from typing import Final, NoReturn
+from importlib.metadata import version
+from typing import Annotated, Final, NoReturn
 
 import typer
 
@@ -12,6 +14,7 @@ from flows.cli import asking, grading, keypoints, querying, reading, serving, st
 from schemas.errors import FourcellsError
 
 _INTERRUPTED: Final = 130
+_UNWRITTEN: Final = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
 _SAVED: Final = "fourcells: interrupted; everything computed so far is saved, run again for the rest\n"
 
 app = typer.Typer(
@@ -31,18 +34,36 @@ app.command("report")(reading.report)
 app.command("show")(reading.show)
 app.command("unsupported")(reading.unsupported)
 app.command("runs")(reading.runs)
-app.command("sql")(querying.sql)
+# A query may begin with a comment, which looks like an option.
+app.command("sql", context_settings={"ignore_unknown_options": True})(querying.sql)
 app.command("up")(serving.up)
 app.command("down")(serving.down)
 app.add_typer(keypoints.app, name="keypoints")
 app.add_typer(storing.app, name="store")
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"fourcells {version('fourcells')}\n")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+]
+
+
+@app.callback()
+def fourcells(_version: Version = False) -> None:
+    """Options of the command itself."""
+
+
 def main() -> None:
     """Run the command; a mistake prints one paragraph, and Ctrl-C says what became of the work.
 
     Raises:
-        SystemExit: Always, with the exit code.
+        SystemExit: With the exit code.
+        OSError: What none of our own errors explains.
     """
     # Ours only: a library's chatter is not the person's business.
     handler = logging.StreamHandler(sys.stderr)
@@ -66,6 +87,12 @@ def main() -> None:
         # The reader of our output has gone (head, less): nothing is wrong.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        # That of a file is the store's error; this is where our output goes.
+        if error.errno not in _UNWRITTEN or error.filename is not None:
+            raise
+        sys.stderr.write(f"fourcells: the output could not be written: {error.strerror}\n")
+        os._exit(1)
 
 
 def _leave() -> NoReturn:

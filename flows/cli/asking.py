@@ -25,7 +25,9 @@ def init(
     from_answers: Annotated[
         Path | None, typer.Option("--from-answers", help="A file of saved answers that also holds the questions.")
     ] = None,
-    setup: Annotated[str, typer.Option("--setup", help="With --from-answers: the name of their setup.")] = "saved",
+    setup: Annotated[
+        str | None, typer.Option("--setup", help="With --from-answers: the name of their setup. Default: saved.")
+    ] = None,
     corpus: Annotated[
         Path | None, typer.Option("--corpus", help="With --from-answers: a folder of documents to copy.")
     ] = None,
@@ -38,13 +40,13 @@ def init(
 
     if from_beir is not None and from_answers is not None:
         _refuse("--from-beir and --from-answers are two ways to begin", "Take one; answers can be imported afterwards.")
-    if from_answers is None and (corpus is not None or column or ranked):
-        _refuse("--corpus, --column and --ranked belong to --from-answers", "Leave them out.")
+    if from_answers is None and (corpus is not None or column or ranked or setup):
+        _refuse("--corpus, --setup, --column and --ranked belong to --from-answers", "Leave them out.")
     if from_beir is not None:
         lines = making.make_from_beir(folder, from_beir)
     elif from_answers is not None:
         source = Source(from_answers, tuple(column or ()), ranked=ranked)
-        lines = making.make_from_answers(folder, source, setup=setup, corpus=corpus)
+        lines = making.make_from_answers(folder, source, setup=setup or "saved", corpus=corpus)
     else:
         lines = making.make_workspace(folder)
     say([*lines, f"next: fourcells run --workspace {shlex.quote(str(folder))}"])
@@ -63,7 +65,7 @@ def import_answers(
     from tasks.workspace.folder import find_workspace
 
     source = importing.Source(file, tuple(column or ()), ranked=ranked)
-    say(importing.import_answers(find_workspace(workspace), source, setup=setup, replace=replace))
+    say(importing.import_answers(find_workspace(workspace, edits=True), source, setup=setup, replace=replace))
 
 
 def doctor(workspace: options.Workspace = None) -> None:

@@ -33,9 +33,7 @@ def run(
         bool,
         typer.Option("--skip-unresolved", help="Go on when gold is not found, and count those questions apart."),
     ] = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try rows again that failed in three runs.")
-    ] = False,
+    retry_failed: options.RetryFailed = False,
     estimate: options.Estimate = False,
     budget: options.Budget = None,
     batch: options.Batch = False,
@@ -70,6 +68,7 @@ def grade(
     question: options.Questions = None,
     as_json: AsJson = False,
     record: Record = None,
+    retry_failed: options.RetryFailed = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Judge everything once more; kept beside the old, and taken from now on.")
     ] = False,
@@ -92,6 +91,7 @@ def grade(
             judge=judge,
             questions=tuple(question or ()),
             grade_only=True,
+            retry_failed=retry_failed,
             fresh=Fresh(reading=fresh_reader, judging=fresh),
             budget_usd=budget,
             batch=batch,
@@ -107,6 +107,7 @@ def _walk(request: "Request", *, as_json: bool, record: bool | None) -> None:
     from tasks.compare import compare
     from tasks.report import report_tables
     from tasks.summary import summarize
+    from tasks.tables.ledger import told_failures
     from tasks.tables.table import print_tables
 
     if request.estimate:
@@ -121,9 +122,8 @@ def _walk(request: "Request", *, as_json: bool, record: bool | None) -> None:
         from flows.cli.terminal import console
 
         print_tables(console(), report_tables(comparison, title=f"Run {run_id}"))
-    if n_failed := comparison.runs[run_id].n_failed:
-        cure = "fourcells run makes the answers that are missing" if request.grade_only else "run again to try them"
-        sys.stderr.write(f"fourcells: {n_failed} rows failed; {cure}; the ledger above says where\n")
+    if comparison.runs[run_id].n_failed:
+        sys.stderr.write(f"fourcells: {told_failures(comparison, grade_only=request.grade_only)}\n")
         raise typer.Exit(3)
 
 

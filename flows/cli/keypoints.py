@@ -23,7 +23,7 @@ def from_references(workspace: options.Workspace = None) -> None:
     from tasks.workspace.folder import find_workspace
     from tasks.workspace.references import draft_from_references
 
-    say(draft_from_references(find_workspace(workspace)).told())
+    say(draft_from_references(find_workspace(workspace, edits=True)).told())
 
 
 @app.command("draft")
@@ -45,7 +45,7 @@ def draft(
     from tasks.workspace import drafting
     from tasks.workspace.folder import find_workspace
 
-    plan = drafting.plan_drafts(find_workspace(workspace), judge, question or (), again=again)
+    plan = drafting.plan_drafts(find_workspace(workspace, edits=True), judge, question or (), again=again)
     if estimate:
         say(drafting.estimate(plan))
     else:
@@ -106,7 +106,7 @@ def review(
     """
     from tasks.workspace.folder import find_workspace
 
-    _review(find_workspace(workspace), who=who, wanted=question or (), every=every)
+    _review(find_workspace(workspace, edits=True), who=who, wanted=question or (), every=every)
 
 
 def _review(folder: "Path", *, who: str | None, wanted: "Sequence[str]", every: bool) -> None:

@@ -9,10 +9,13 @@ Workspace = Annotated[
     Path | None,
     typer.Option(
         "--workspace",
-        help="Folder of the workspace. Default: FOURCELLS_WORKSPACE, else the current folder, else the built-in one.",
+        help="Folder of the workspace. Default: FOURCELLS_WORKSPACE, else the one we are in, else the built-in one.",
     ),
 ]
-Setups = Annotated[list[str] | None, typer.Option("--setup", help="A setup; repeat for more. Default: all.")]
+Setups = Annotated[
+    list[str] | None,
+    typer.Option("--setup", help="A setup; repeat for more. Default: all; run leaves out what costs money."),
+]
 JudgeName = Annotated[str, typer.Option("--judge", help="Who grades: a name under judges/.")]
 Questions = Annotated[
     list[str] | None, typer.Option("--question", help="A question id; repeat for more. Default: all.")
@@ -22,6 +25,7 @@ Budget = Annotated[
     typer.Option("--budget", min=0.0, help="US dollars this run may pay at most; what is left over stays over_budget."),
 ]
 Batch = Annotated[bool, typer.Option("--batch", help="Message Batches: half the price, replies within a day.")]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Try rows again that failed in three runs.")]
 Estimate = Annotated[
     bool, typer.Option("--estimate", help="Print calls, tokens and dollars per stage, ask nothing, and stop.")
 ]

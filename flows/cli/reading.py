@@ -92,6 +92,8 @@ def runs(workspace: options.Workspace = None, form: options.Form = "text") -> No
 
     records = list_runs(Store(find_workspace(workspace) / "store").runs_folder)
     table = runs_table(records)
+    if not records:
+        sys.stderr.write("fourcells: there is no run yet; start one with: fourcells run\n")
     emit(
         form,
         document=lambda: [record.model_dump(mode="json") for record in records],

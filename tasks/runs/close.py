@@ -37,9 +37,7 @@ def close(plan: Plan, counts: Sequence[StageCount], *, ended: Literal["done", "i
 
 def mark_interrupted(plan: Plan) -> None:
     """Say that a run was told to stop, while its shards still keep what was in flight."""
-    run = open_run(plan.workspace, plan.run_id)
-    ended = {"state": "interrupted", "finished_at": _now(), "paid_usd": run.paid_usd}
-    run.folder.save(run.folder.record().model_copy(update=ended))
+    open_run(plan.workspace, plan.run_id).note(state="interrupted", finished_at=_now())
 
 
 def merged(counts: Sequence[StageCount]) -> tuple[StageCount, ...]:

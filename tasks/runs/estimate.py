@@ -57,6 +57,9 @@ def estimate(run: Run, desk: EstimatingDesk, shard: Shard) -> Iterator[Expected]
             ask_stand_ins(run, shard.setup, blocked)
         else:
             settle(run, items, making)
+        if stage == "generate" and run.plan.grade_only:
+            # What has no answer is not judged.
+            items = [item for item in items if item.trail.answer.scored]
         n_saved = sum(getattr(item.trail, making.record).scored for item in items)
         yield Expected(
             setup=shard.setup,

@@ -1,6 +1,5 @@
 """Dropping from a store what no run refers to; whatever was paid for and is still named by a run stays."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -74,7 +73,7 @@ def prune(workspace: Path, *, keep_runs: int | None, older_than: timedelta, real
     if really:
         _refuse_while_running(runs, store)
     cut = len(runs) if keep_runs is None else keep_runs
-    kept = [run for number, run in enumerate(reversed(runs)) if number < cut or _alive(run)]
+    kept = [run for number, run in enumerate(reversed(runs)) if number < cut or run.is_alive]
     going = [run for run in runs if run not in kept]
     keys, indexes = _needed(workspace, store, kept)
     made_before = datetime.now(UTC) - older_than
@@ -99,23 +98,10 @@ def prune(workspace: Path, *, keep_runs: int | None, older_than: timedelta, real
 
 def _refuse_while_running(runs: Sequence[RunRecord], store: Store) -> None:
     for run in runs:
-        if _alive(run):
+        if run.is_alive:
             problem = f"run {run.run_id} is under way (process {run.pid})"
             remedy = "Wait for it. If it was killed and another program has its number now, delete the run's folder."
             raise StoreError(problem, where=str(store.runs_folder / run.run_id), remedy=remedy)
-
-
-def _alive(run: RunRecord) -> bool:
-    """Whether a run is still going on; one whose process has ended was killed."""
-    if run.state != "running":
-        return False
-    try:
-        os.kill(run.pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True  # somebody else's process
-    return True
 
 
 def _needed(workspace: Path, store: Store, kept: Sequence[RunRecord]) -> tuple[dict[str, set[str]], set[str]]:

@@ -48,6 +48,7 @@ class Run:
         self._attempts: dict[str, Mapping[str, Attempts]] = {}
         self.stopped = False
         self._desk = desk
+        self._noted_usd = 0.0
         self._held: OrderedDict[Shard, tuple[Stamp, list[Trail]]] = OrderedDict()
 
     @cached_property
@@ -83,6 +84,18 @@ class Run:
     def paid_usd(self) -> float:
         """What this run has paid so far, in US dollars; rows that fail in the end included."""
         return 0.0 if self._desk is None else self._desk.paid_usd
+
+    def note_paid(self) -> None:
+        """Write down what this run has paid so far, for the accounts of a run that is killed."""
+        if self.paid_usd > self._noted_usd:
+            self._noted_usd = self.paid_usd
+            self.note()
+
+    def note(self, **changes: object) -> None:
+        """Write what is known of this run so far, from any of its threads."""
+        with self._guard:
+            known = {"paid_usd": self.paid_usd, **changes}
+            self.folder.save(self.folder.record().model_copy(update=known))
 
     def setup(self, name: str) -> PlannedSetup:
         """A setup of this run."""

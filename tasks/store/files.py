@@ -3,10 +3,13 @@
 import errno
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from schemas.errors import StoreError
 
+# What is wrong with the machine or its rights, and not with a file.
+_NOT_THE_FILE = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EPERM}
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -43,7 +46,8 @@ def _write(path: Path, content: bytes, *, durable: bool) -> None:
         if durable:
             sync(path.parent)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         problem = store_error(error, path.parent)
         raise problem from error
 
@@ -72,8 +76,19 @@ def store_error(error: OSError, folder: Path) -> StoreError:
             remedy="All rows saved so far are kept and readable. Free some space and run the same command again; "
             "it goes on where it stopped.",
         )
+    if error.errno in {errno.EMFILE, errno.ENFILE}:
+        return StoreError(
+            "too many files are open at once",
+            where=str(folder),
+            remedy="Raise the limit with: ulimit -n 4096. Or lower concurrency in the setup's and judge's TOML.",
+        )
     return StoreError(
         f"the store cannot be written: {error.strerror or error}",
         where=str(folder),
         remedy="Give yourself the right to write there, or name another workspace with --workspace.",
     )
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether an error says that a file is damaged: not that too many are open, or that it may not be read."""
+    return not (isinstance(error, OSError) and error.errno in _NOT_THE_FILE)

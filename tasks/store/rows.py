@@ -4,12 +4,14 @@ import logging
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.errors import StoreDamagedError
+from schemas.errors import StoreDamagedError, StoreError
+from tasks.store.files import is_damage, store_error
 from tasks.store.key_index import KeyIndex, carried_columns
 from tasks.store.layout import table_of
 from tasks.store.parts import Part, PartList
@@ -168,6 +170,7 @@ class Rows:
         try:
             return self.parts.read(part, columns, rows=rows)
         except _UNREADABLE as error:
+            _require_damage(error, self.parts.path(part))
             log.warning("%s part %s cannot be read (%s): put into quarantine/", self.record, part.name, error)
             self.parts.retire_broken([part])
             raise StoreDamagedError(
@@ -207,6 +210,7 @@ class Rows:
             try:
                 table = self.parts.load(part, carried_columns(self.record))
             except _UNREADABLE as error:
+                _require_damage(error, self.parts.path(part))
                 log.warning(
                     "%s part %s cannot be read (%s): put into quarantine/; its %d rows are computed again when "
                     "they are needed", self.record, part.name, error, part.n_rows,
@@ -216,6 +220,17 @@ class Rows:
             self._live.append(part)
             self._index.add(table, len(self._live) - 1)
         return broken
+
+
+def _require_damage(error: Exception, path: Path) -> None:
+    """Let a part be put aside only when it is damaged.
+
+    Raises:
+        StoreError: When the machine could not read it now.
+    """
+    if not is_damage(error):
+        problem = store_error(error, path) if isinstance(error, OSError) else StoreError(str(error), where=str(path))
+        raise problem from error
 
 
 def _heaps(parts: Sequence[Part]) -> Iterator[list[Part]]:

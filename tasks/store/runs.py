@@ -1,6 +1,7 @@
 """Runs: what was asked, and the manifest with one row per (setup, question), kept up shard by shard."""
 
 import logging
+import os
 import secrets
 import shutil
 import threading
@@ -73,6 +74,24 @@ class RunRecord(Record):
     counts: tuple[StageCount, ...] = ()
     paid_usd: float = 0.0
     pid: int = 0
+
+    @property
+    def fate(self) -> str:
+        """The state, where "running" with no process behind it is "killed"."""
+        return "killed" if self.state == "running" and not self.is_alive else self.state
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its process still lives, as far as this machine can say."""
+        if self.state != "running":
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True  # somebody else's process
+        return True
 
 
 def new_run_id() -> str:

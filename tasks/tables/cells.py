@@ -57,6 +57,9 @@ def _advice(name: str, rows: Sequence[Mapping[str, Any]]) -> str:
     for row in rows:
         if row["owner"] != "nobody":
             owners[row["owner"].split(",")[0]] += row["n"]
+    undetermined = sum(row["n"] for row in rows if row["label"] == "undetermined")
+    if undetermined > owners.total():
+        return f"{name}: {undetermined} are undetermined, more than all that failed: what their stages miss comes first"
     if not owners:
         return f"{name}: no question failed that has an owner"
     owner, n = min(owners.items(), key=lambda entry: (-entry[1], entry[0]))

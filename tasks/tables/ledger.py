@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tasks.compare import Comparison
 from tasks.tables.table import Column, Table
 
 _STAGES: Final = (
@@ -51,6 +52,23 @@ def ledger_table(summary: Mapping[str, Any]) -> Table:
         ),
         tuple(rows),
         tuple(plain),
+    )
+
+
+def told_failures(comparison: Comparison, *, grade_only: bool) -> str:
+    """How many questions failed, and what helps: not the same for all of them."""
+    [row] = comparison.database.run("why_failed")
+    cures = {
+        "n_over_budget": "the budget did not reach {n}: give a larger --budget",
+        "n_given_up": "{n} failed in three runs: --retry-failed tries them once more",
+    }
+    if grade_only:
+        cures["n_not_answered"] = "{n} have no answer yet: fourcells run makes it"
+    told = [cure.format(n=row[name]) for name, cure in cures.items() if row[name]]
+    if sum(row[name] for name in cures) < row["n_failed"]:
+        told.append("run again to try the others" if told else "run again to try them")
+    return (
+        f"{row['n_failed']} of {row['n_asked']} questions failed at a stage, the ledger says where; {'; '.join(told)}"
     )
 
 

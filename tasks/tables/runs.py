@@ -24,7 +24,7 @@ def runs_table(records: Sequence[RunRecord]) -> Table:
         tuple(
             (
                 record.run_id,
-                record.state,
+                record.fate,
                 record.until,
                 record.judge,
                 ", ".join(record.setups),

@@ -15,6 +15,7 @@ from tasks.workspace.gold import GoldFinder
 from tasks.workspace.sources import block_around
 
 _MOST_NAMED: Final = 5
+_SHOWN: Final = 3
 # Two to five points a question are recommended (METRICS.md §5).
 _POINTS: Final = range(2, 6)
 _LEAST_WORDS: Final = 5
@@ -105,13 +106,21 @@ def doubts_about_points(
                 request = GroundRequest(question=question.text, claims=(point.text,), passages=passages)
                 asked.append((point, request))
     judge = open_judge(Judge(name="offline"))
+    more: list[str] = []
     for position, judged, _ in judge.judge_grounding([request for _, request in asked]):
         if isinstance(judged, Failure) or judged[0].verdict == "SUPPORTED":
             continue
         point, _ = asked[position]
+        more.append(point.id)
+        if len(more) <= _SHOWN:
+            yield (
+                f"offline judge: the gold of point {one_line(point.id)} does not support it ({judged[0].verdict}): "
+                f"{one_line(point.text, most=100)!r}"
+            )
+    if more[_SHOWN:]:
         yield (
-            f"offline judge: the gold of point {one_line(point.id)} does not support it ({judged[0].verdict}): "
-            f"{one_line(point.text, most=100)!r}"
+            f"offline judge: it says the same of {len(more) - _SHOWN} more of {len(asked)} vital points; it compares "
+            f"words and is often wrong: {named(more[_SHOWN:])}"
         )
 
 

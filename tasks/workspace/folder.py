@@ -1,26 +1,44 @@
 """Which folder is the workspace, and what has to be in it."""
 
+import logging
 import os
 from pathlib import Path
 from typing import Final
 
 from schemas.errors import InputError
 
+log = logging.getLogger("fourcells.workspace")
+
 BUILT_IN: Final = Path(__file__).resolve().parents[2] / "data"
 _ENVIRONMENT: Final = "FOURCELLS_WORKSPACE"
 
 
-def find_workspace(given: Path | None) -> Path:
-    """Choose the workspace: the one given, FOURCELLS_WORKSPACE, the current folder if it is one, the built-in one.
+def find_workspace(given: Path | None, *, edits: bool = False) -> Path:
+    """Choose the workspace: the one given, FOURCELLS_WORKSPACE, the one we are in, the built-in one.
+
+    Args:
+        given: What the person named.
+        edits: Questions, answers or key points are going to be changed, which those of the built-in workspace are
+            not unless it is named.
 
     Raises:
-        InputError: When the folder given is not a workspace.
+        InputError: When the folder given is not a workspace, or none was named for edits.
     """
     named = given or (Path(value) if (value := os.environ.get(_ENVIRONMENT)) else None)
     if named is not None:
         return check_workspace(named)
     here = Path.cwd()
-    return here if is_workspace(here) else check_workspace(BUILT_IN)
+    for folder in (here, *here.parents):
+        if is_workspace(folder):
+            return folder
+    if edits:
+        raise InputError(
+            "this folder is no workspace, and the built-in one is not changed",
+            where=str(here),
+            remedy="Name yours with --workspace, or make one with: fourcells init DIR.",
+        )
+    log.warning("this folder is no workspace: taking the built-in one, %s (--workspace names another)", BUILT_IN)
+    return check_workspace(BUILT_IN)
 
 
 def is_workspace(folder: Path) -> bool:

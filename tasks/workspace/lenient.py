@@ -24,7 +24,7 @@ def noted(errors: list[str]) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        errors.append(str(error))
+        errors += [one.alone() for one in (error, *error.others)]
 
 
 def read_every_question(workspace: Path, errors: list[str]) -> list[Question]:

@@ -31,36 +31,38 @@ def validate(model: type[Model], data: Mapping[str, Any], *, where: str) -> Mode
 
 
 def _explain(error: ValidationError, model: type[BaseModel], where: str) -> InputError:
-    errors = error.errors(include_url=False)
     # An unknown key is the likeliest cause of the others, so it is told first.
-    first = min(errors, key=lambda entry: entry["type"] != "extra_forbidden")
+    entries = sorted(error.errors(include_url=False), key=lambda entry: entry["type"] != "extra_forbidden")
+    first, *others = [_explain_one(entry, model, where) for entry in entries]
+    first.others = tuple(others)
+    return first
+
+
+def _explain_one(first: ErrorDetails, model: type[BaseModel], where: str) -> InputError:
     # A tagged union adds its tag to the path; a person wrote no such key.
     path = ".".join(str(part) for part in first["loc"] if str(part) not in _tags(model))
-    more = f" ({len(errors) - 1} more like this)" if len(errors) > 1 else ""
     if first["type"] == "extra_forbidden":
         allowed = sorted(_fields(model, first["loc"][:-1]))
         near = difflib.get_close_matches(str(first["loc"][-1]), allowed, n=1)
         hint = f"Did you mean {near[0]}?" if near else "Remove it or correct its name."
-        return InputError(f"unknown key {path}{more}", where=where, allowed=", ".join(allowed), remedy=hint)
+        return InputError(f"unknown key {path}", where=where, allowed=", ".join(allowed), remedy=hint)
     if first["type"] == "missing":
         if path.endswith(".model"):
             return InputError(
-                f"key {path} is missing: no paid model is a default{more}",
+                f"key {path} is missing: no paid model is a default",
                 where=where,
                 allowed=_models_of(first),
                 remedy="Name one.",
             )
-        return InputError(f"key {path} is missing{more}", where=where, remedy="Add it.")
+        return InputError(f"key {path} is missing", where=where, remedy="Add it.")
     if first["type"] == "union_tag_invalid":
         told = first["ctx"]
         label, got = f"{path}.{told['discriminator'].strip(chr(39))}", _shown(told["tag"])
-        return InputError(
-            f"key {label}: unknown {got}{more}", where=where, allowed=told["expected_tags"].replace("'", "")
-        )
+        return InputError(f"key {label}: unknown {got}", where=where, allowed=told["expected_tags"].replace("'", ""))
     message = str(first["msg"]).removeprefix("Value error, ")
     got = _shown(first.get("input"))
     label = f"key {path}" if path else "the record"
-    return InputError(f"{label}: {message[0].lower()}{message[1:]}; got {got}{more}", where=where)
+    return InputError(f"{label}: {message[0].lower()}{message[1:]}; got {got}", where=where)
 
 
 def _models_of(missing: ErrorDetails) -> str:

@@ -87,7 +87,10 @@ def _spoilt(text: str, fault: Fault) -> str:
         return ""
     if fault.kind == "malformed":
         return text[: len(text) // 2] + "}]"
-    reply = json.loads(text)
+    try:
+        reply = json.loads(text)
+    except ValueError:
+        return text  # a writer's: there is no verdict to miss
     verdicts = reply.get(_VERDICTS)
     if verdicts:
         reply[_VERDICTS] = verdicts[:-1] if fault.kind == "missing_verdict" else [*verdicts, verdicts[0]]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from schemas.claude import ClaudeSettings, Provider
 from schemas.errors import InputError
 from tasks.models.claude.limiter import Limiter
-from tasks.models.claude.request import endpoint
+from tasks.models.claude.request import BASE_URLS, endpoint
 from tasks.store.keys import digest
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # As many as `concurrency` may be: the limiter decides, and a connection thrown away costs more than one kept.
 _CONNECTIONS: Final = 1_000
+# Parts of the store, databases, a second seat's connections.
+_OTHER_FILES: Final = 400
 _CONNECT_S: Final = 10.0
 _CLOSE_S: Final = 1.0
 # Threads that wait for the disk. They share transactions, so more of them would not write faster.
@@ -162,8 +164,12 @@ def check_credentials(settings: ClaudeSettings, *, where: str = "") -> None:
     Raises:
         InputError: When the API key or the extra of a cloud is not there, or the address is none.
     """
-    if settings.base_url is not None and not settings.base_url.startswith(("http://", "https://")):
-        raise InputError(f"base_url {settings.base_url!r} is no address", where=where, allowed="http://… or https://…")
+    named, address = "base_url", settings.base_url
+    if address is None and (found := os.environ.get(BASE_URLS[settings.provider])):
+        named, address, where = BASE_URLS[settings.provider], found, "environment"
+    if address is not None and not address.startswith(("http://", "https://")):
+        raise InputError(f"{named} {address!r} is no address", where=where, allowed="http://… or https://…")
+    ensure_files(settings.concurrency, where=where)
     if settings.provider == "anthropic":
         if not any(os.environ.get(name) for name in _KEYS):
             raise InputError(
@@ -183,6 +189,30 @@ def check_credentials(settings: ClaudeSettings, *, where: str = "") -> None:
             where=where,
             remedy=f"pip install 'fourcells[{extra}]'",
         )
+
+
+def ensure_files(concurrency: int, *, where: str = "") -> None:
+    """Have the system let this process open as many connections as calls may be in flight, and its files beside them.
+
+    Raises:
+        InputError: When it does not: replies would be paid for that could not be kept.
+    """
+    try:
+        import resource  # noqa: PLC0415 - there is none on Windows
+    except ImportError:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = concurrency + _OTHER_FILES
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+    if most < wanted:
+        raise InputError(
+            f"concurrency {concurrency} needs {wanted} open files, and the system allows {hard}",
+            where=where,
+            remedy="Lower concurrency, or raise the limit with: ulimit -n.",
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def open_client(settings: ClaudeSettings) -> "Client":

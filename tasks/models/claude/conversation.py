@@ -67,7 +67,12 @@ class Conversation:
         self._begun = set() if begun is None else begun
 
     async def ask(
-        self, request: ModelRequest, parse: Callable[[RawReply], T], *, complete: frozenset[str] = COMPLETE
+        self,
+        request: ModelRequest,
+        parse: Callable[[RawReply], T],
+        *,
+        complete: frozenset[str] = COMPLETE,
+        most: int | None = None,
     ) -> T | Failure:
         """Ask, and ask once more when the reply is of no use; a usable reply of an earlier run is taken instead.
 
@@ -78,6 +83,8 @@ class Conversation:
             request: What to ask.
             parse: Makes the result of a reply.
             complete: Stop reasons whose replies go to `parse`.
+            most: After so many useless replies, over all runs, nothing is asked any more. Rows of a store have a limit
+                of their own.
 
         Returns:
             What `parse` made, or why there is nothing.
@@ -92,8 +99,8 @@ class Conversation:
             outcome = self._judge(reply, parse, complete, paid=False)
             if not isinstance(outcome, Failure):
                 return outcome
-        if isinstance(outcome, Failure) and outcome.state is State.TRUNCATED:
-            return outcome
+        if isinstance(outcome, Failure) and (final := _final(outcome, len(kept), most)) is not None:
+            return final
         attempts = self._purchases.attempts(key, len(kept))
         for attempt in attempts:
             try:
@@ -139,6 +146,16 @@ class Conversation:
             except (InvalidReplyError, ValidationError) as error:
                 return _invalid(str(error))
         return _incomplete(message)
+
+
+def _final(last: Failure, n_kept: int, most: int | None) -> Failure | None:
+    """The failure of a request that is not asked again in any run; None when it may be."""
+    if last.state is State.TRUNCATED:
+        return last
+    if most is None or n_kept < most:
+        return None
+    told = f"{last.message} (asked {n_kept} times in vain; another model or prompt asks anew)"
+    return last.model_copy(update={"message": told})
 
 
 def _incomplete(message: Message) -> Failure:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # METRICS.md §5.
 _N_POINTS: Final = range(2, 6)
 NO_POINTS: Final = "NoPoints"
+# Two in each of three runs, as many as a row of the store gets.
+_MOST_REPLIES: Final = 6
 
 Weight = Literal["vital", "okay"]
 
@@ -133,7 +135,7 @@ class ClaudeDrafter:
         asked = draft_request(self._settings, self._prompt, request, max_tokens=max_tokens)
         if not await fits(conversation, asked):
             return too_long("the question's documents are together")
-        return await conversation.ask(asked, _Parser(request))
+        return await conversation.ask(asked, _Parser(request), most=_MOST_REPLIES)
 
 
 def draft_request(

@@ -117,7 +117,10 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
         except (KeyError, ValueError):
             continue
     date = email.utils.parsedate_tz(headers.get("retry-after", ""))
-    return None if date is None else max(0.0, email.utils.mktime_tz(date) - time.time())
+    try:
+        return None if date is None else max(0.0, email.utils.mktime_tz(date) - time.time())
+    except (ValueError, OverflowError):  # a year that no clock has
+        return None
 
 
 def _status_fault(error: "APIStatusError", settings: ClaudeSettings, where: str) -> Fault:

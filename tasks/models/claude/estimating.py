@@ -103,6 +103,7 @@ class _Counted(Conversation):
         parse: Callable[[RawReply], T],  # noqa: ARG002 - there is nothing to parse
         *,
         complete: frozenset[str] = COMPLETE,  # noqa: ARG002
+        most: int | None = None,  # noqa: ARG002
     ) -> T | Failure:
         self._desk.count(self.settings, request)
         return _NOT_ASKED

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from schemas.claude import ClaudeSettings, Price, Provider
 from schemas.errors import InputError
+from tasks.models.claude.message import tokens
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice
@@ -55,9 +56,10 @@ class Rates:
         ... )
         1.125
         """
-        fresh, output = _count(usage, "input_tokens"), _count(usage, "output_tokens")
-        read, written = _count(usage, "cache_read_input_tokens"), _count(usage, "cache_creation_input_tokens")
-        written_1h = _count(usage.get("cache_creation") or {}, "ephemeral_1h_input_tokens")
+        fresh, output = tokens(usage, "input_tokens"), tokens(usage, "output_tokens")
+        read, written = tokens(usage, "cache_read_input_tokens"), tokens(usage, "cache_creation_input_tokens")
+        created = usage.get("cache_creation")
+        written_1h = tokens(created, "ephemeral_1h_input_tokens") if isinstance(created, dict) else 0
         tier = self._tier(fresh + read + written)
         millionths = (
             fresh * tier.input_usd
@@ -198,10 +200,6 @@ def _given(price: Price) -> Rates:
 
 def _or(value: float | None, other: float) -> float:
     return other if value is None else value
-
-
-def _count(usage: Mapping[str, Any], name: str) -> int:
-    return int(usage.get(name) or 0)
 
 
 def _newest_first(name: str) -> tuple[int, int, str]:

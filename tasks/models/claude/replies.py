@@ -20,7 +20,15 @@ def read_reply(model: type[Model], raw: RawReply) -> Model:
     try:
         return model.model_validate_json(raw.text)
     except ValidationError as error:
-        raise InvalidReplyError(str(error)) from None
+        raise InvalidReplyError(_told(error)) from None
+
+
+def _told(error: ValidationError) -> str:
+    """The first fault in one line: pydantic's own text has three for each, and an address."""
+    first, *others = error.errors(include_url=False, include_input=False, include_context=False)
+    where = ".".join(str(part) for part in first["loc"])
+    more = f" ({len(others)} more like this)" if others else ""
+    return f"{where}: {first['msg']}{more}" if where else f"{first['msg']}{more}"
 
 
 def require_one_each(what: str, got: Sequence[int], *, wanted: Sequence[int]) -> None:

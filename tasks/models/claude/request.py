@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import BaseModel
 
@@ -19,11 +20,13 @@ _CACHED: Final = {"type": "ephemeral"}
 # The API takes at most four marks of what to cache; the instructions have one of them.
 _MOST_SHARED: Final = 3
 # The SDK sends elsewhere when one of these is set, and replies of another endpoint are other replies.
-_BASE_URLS: Final = {
+BASE_URLS: Final = {
     "anthropic": "ANTHROPIC_BASE_URL",
     "bedrock": "ANTHROPIC_BEDROCK_BASE_URL",
     "vertex": "ANTHROPIC_VERTEX_BASE_URL",
 }
+_ANTHROPIC: Final = "https://api.anthropic.com"
+_PORTS: Final = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True)
@@ -118,11 +121,29 @@ def endpoint(settings: ClaudeSettings) -> Material:
 
     >>> endpoint(ClaudeSettings(provider="anthropic", model="m", base_url="http://127.0.0.1:8080/"))
     ['http://127.0.0.1:8080', None, None]
+    >>> endpoint(ClaudeSettings(provider="anthropic", model="m", base_url="https://API.anthropic.com:443")) is None
+    True
     """
-    base_url = settings.base_url or os.environ.get(_BASE_URLS[settings.provider]) or None
+    named = settings.base_url or os.environ.get(BASE_URLS[settings.provider]) or None
+    base_url = None if named is None else _plain(named)
+    if settings.provider == "anthropic" and base_url == _ANTHROPIC:
+        base_url = None
     if base_url is None and settings.region is None and settings.project is None:
         return None
-    return [base_url and base_url.rstrip("/"), settings.region, settings.project]
+    return [base_url, settings.region, settings.project]
+
+
+def _plain(address: str) -> str:
+    """An address in one spelling: scheme and host in small letters, no default port, no slash at the end."""
+    try:
+        parts = urlsplit(address)
+        port = "" if parts.port in {None, _PORTS.get(parts.scheme)} else f":{parts.port}"
+        host = parts.hostname or ""
+    except ValueError:
+        return address.rstrip("/")
+    host = f"[{host}]" if ":" in host else host
+    user = f"{parts.username}@" if parts.username else ""
+    return urlunsplit((parts.scheme, f"{user}{host}{port}", parts.path.rstrip("/"), parts.query, ""))
 
 
 def request_key(settings: ClaudeSettings, request: ModelRequest) -> str:

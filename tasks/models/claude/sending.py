@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -15,12 +16,14 @@ from schemas.state import State
 from tasks.models.claude.connection import Channel, time_out, wire
 from tasks.models.claude.errors import PATIENCE, CallFailedError, EndpointError, Fault, fault_of, silent_endpoint
 from tasks.models.claude.limiter import draw_ticket
-from tasks.models.claude.message import read_message
+from tasks.models.claude.message import read_message, read_usage
 from tasks.models.claude.prices import rates_of
 from tasks.store.journal import Kept
 
 if TYPE_CHECKING:
     import httpx2
+
+log = logging.getLogger("fourcells.models")
 
 _FIRST_WAIT_S: Final = 0.5
 _LONGEST_WAIT_S: Final = 30.0
@@ -77,6 +80,8 @@ class LiveSender:
         self._silent_since: dict[Channel, float] = {}
         # What one call learnt, those that wait for their turn need not learn again.
         self._stops: dict[Channel, EndpointError] = {}
+        self._unpriced: set[Channel] = set()
+        self._told: set[Channel] = set()
 
     async def send(self, settings: ClaudeSettings, request_key: str, attempt: int, params: Mapping[str, Any]) -> Kept:  # noqa: ARG002
         """Send a request until a reply comes, and leave its task committed: the reply is not kept yet.
@@ -95,13 +100,16 @@ class LiveSender:
 
         answer = await self._insist(settings, channel, post)
         body = answer.response.text
-        message = read_message(body)
+        usage = read_usage(body)
+        if not usage and read_message(body) is not None and channel not in self._unpriced:
+            self._unpriced.add(channel)
+            log.warning("%s says of a reply not what it took: such replies are counted as $0", channel.line.where)
         return Kept(
             body=body,
             request_id=answer.response.headers.get("request-id"),
             received_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
             latency_s=answer.latency_s,
-            cost_usd=0.0 if message is None else rates_of(settings).cost(message.usage, batch=False),
+            cost_usd=rates_of(settings).cost(usage, batch=False),
             batch=False,
         )
 
@@ -166,6 +174,12 @@ class LiveSender:
             wait_s = self._wait_s(n, fault)
             if self._clock.now() + wait_s - began_s >= settings.patience_s:
                 raise CallFailedError(_out_of_patience(settings, n + 1, fault.failure))
+            if fault.unreachable and channel not in self._told:
+                self._told.add(channel)
+                log.warning(
+                    "no connection to %s (%s); trying again for up to %.0f s",
+                    channel.line.where, fault.failure.message, settings.patience_s,
+                )  # fmt: skip
             await self._clock.sleep(wait_s)
             n += 1
 

@@ -33,6 +33,7 @@ PINNED = {
     "reading": "f868e26613020c23b3e4892f86618a9d",
     "grounding": "2bb0838bf00093c42637cc8574ab27bf",
     "correctness": "229ac61b748855642637a40aa099baf1",
+    "cell": "08e8ed25fb8185b0c7a5408349caa4b4",
     "reader": "b6028897cdc90a060bfa1c4fc8768156",
     "judge": "8f6169048e85461a9f57a4cb8729b8e0",
     "inputs": "f10d544f5d89635be4a2bdd92b314c0a",

@@ -1,5 +1,7 @@
 """Rows: what is published is read back, once per key, whatever happens to the parts."""
 
+import errno
+import os
 import secrets
 import threading
 from collections.abc import Callable
@@ -13,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tasks.store.rows as rows_module
-from schemas.errors import StoreDamagedError
+from schemas.errors import StoreDamagedError, StoreError
 from tasks.store.keys import digest
 from tasks.store.layout import CARRIED, SCHEMAS
 from tasks.store.parts import Part, PartList
@@ -246,3 +248,22 @@ def test_an_interrupt_while_publishing_never_makes_a_key_twice(
     assert rows.publish(_answers(0, 4)) == 1
     assert rows.count() == opened("answer").count() == 4
     assert len(rows.fetch(map(_key, range(4)))) == 4
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EACCES], ids=["too many open files", "no right to read"])
+def test_what_the_machine_cannot_read_now_is_not_put_aside(
+    number: int, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened("answer").publish(_answers(0, 3))
+
+    def refuse(*_: object, **__: object) -> pa.Table:
+        raise OSError(number, os.strerror(number))
+
+    for reading in ("read", "load"):
+        rows = opened("answer")
+        with monkeypatch.context() as patched:
+            patched.setattr(PartList, reading, refuse)
+            with pytest.raises(StoreError) as caught:
+                rows.fetch([_key(1)])
+        assert not isinstance(caught.value, StoreDamagedError)
+        assert opened("answer").fetch([_key(1)], ["text"])[_key(1)]["text"] == "answer 1"

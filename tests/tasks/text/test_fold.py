@@ -90,7 +90,8 @@ def test_case_space_and_emphasis_make_no_difference(text: str) -> None:
 
 def test_five_megabytes_fold_in_linear_time() -> None:
     line = "The **Starter** plan — “logs” are kept for 3 days; see [docs](https://example.org). 日志保留三天。\n"
-    started = time.perf_counter()
+    # Processor time, which a busy machine does not stretch; a quadratic way would take hours.
+    started = time.process_time()
     folded = fold(line * (5_000_000 // len(line)))
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 30
     assert folded.text.startswith("the starter plan - 'logs' are kept")

@@ -111,7 +111,12 @@ class Conversation:
         self._tokens_a_byte = tokens_a_byte
 
     async def ask(
-        self, request: ModelRequest, parse: Callable[[RawReply], T], *, complete: frozenset[str] = COMPLETE
+        self,
+        request: ModelRequest,
+        parse: Callable[[RawReply], T],
+        *,
+        complete: frozenset[str] = COMPLETE,
+        most: int | None = None,  # noqa: ARG002 - there is one run
     ) -> T | Failure:
         error: InvalidReplyError | None = None
         for _ in range(2):

@@ -42,6 +42,34 @@ def test_what_is_missing_is_said_before_a_run(
     assert str(caught.value).startswith("judges/claude.toml [judge]: ")
 
 
+def test_an_address_in_the_environment_is_looked_at_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "htp://somewhere")
+    with pytest.raises(InputError, match=r"^environment: ANTHROPIC_BASE_URL 'htp://somewhere' is no address"):
+        check_credentials(ClaudeSettings(provider="anthropic", model="some-model"), where="judges/claude.toml")
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "ends"),
+    [(256, 4_096, "raised to 650"), (256, 500, "the system allows 500"), (2_000, 4_096, "raised to 2000")],
+    ids=["raised", "too low", "high enough"],
+)
+def test_connections_need_files(soft: int, hard: int, ends: str) -> None:
+    program = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
+from schemas.errors import InputError
+from tasks.models.claude.connection import ensure_files
+try:
+    ensure_files(250)
+    print("raised to", resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+except InputError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ends in done.stdout
+
+
 def test_a_cloud_without_region_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
         monkeypatch.delenv(name, raising=False)

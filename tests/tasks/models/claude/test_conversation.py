@@ -31,11 +31,15 @@ def text_of(raw: RawReply) -> str:
 
 
 def asking(
-    content: str = "question", *, parse: Callable[[RawReply], str] = text_of, complete: frozenset[str] = COMPLETE
+    content: str = "question",
+    *,
+    parse: Callable[[RawReply], str] = text_of,
+    complete: frozenset[str] = COMPLETE,
+    most: int | None = None,
 ) -> Talk:
     async def talk(conversation: Conversation) -> str | Failure:
         request = make_request(conversation.settings, system="Say yes.", content=[content], schema=None)
-        return await conversation.ask(request, parse, complete=complete)
+        return await conversation.ask(request, parse, complete=complete, most=most)
 
     return talk
 
@@ -150,6 +154,17 @@ def test_attempts_come_in_pairs_over_runs(endpoint: Endpoint, make_desk: MakeDes
     assert failure_of(given) == (State.INVALID, "InvalidReply")
     assert len(endpoint.requests) == 3
     assert (given.spent.n_calls, given.spent.cost_usd, given.spent.paid_usd) == (4, 0.04, 0.02)
+
+
+def test_a_limit_over_all_runs_ends_the_asking(endpoint: Endpoint, make_desk: MakeDesk) -> None:
+    endpoint.handler = lambda _: reply("nonsense")
+    one(make_desk(), endpoint.settings(), asking(most=4))
+    one(make_desk(), endpoint.settings(), asking(most=4))
+    assert len(endpoint.requests) == 4
+    given = one(make_desk(), endpoint.settings(), asking(most=4))
+    assert len(endpoint.requests) == 4
+    assert isinstance(given.reply, Failure)
+    assert "asked 4 times in vain" in given.reply.message
 
 
 def test_equal_requests_of_one_run_share_its_pair(endpoint: Endpoint, make_desk: MakeDesk) -> None:

@@ -95,10 +95,10 @@ def test_the_first_of_a_group_is_done_before_the_others_begin() -> None:
     seen: list[str] = []
 
     class Slow(Conversation):
-        async def ask(self, request: Any, parse: Any, *, complete: Any = COMPLETE) -> Any:  # noqa: ANN401
+        async def ask(self, request: Any, parse: Any, *, complete: Any = COMPLETE, most: Any = None) -> Any:  # noqa: ANN401
             seen.append("begun")
             await asyncio.sleep(0)
-            result = await super().ask(request, parse, complete=complete)
+            result = await super().ask(request, parse, complete=complete, most=most)
             seen.append("done")
             return result
 

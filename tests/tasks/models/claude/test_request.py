@@ -5,7 +5,7 @@ import pytest
 from pydantic import BaseModel
 
 from schemas.claude import ClaudeSettings, Price
-from tasks.models.claude.request import ModelRequest, Shared, make_request, request_key
+from tasks.models.claude.request import ModelRequest, Shared, endpoint, make_request, request_key
 
 SETTINGS = ClaudeSettings(provider="anthropic", model="some-model", max_tokens=500)
 MARK = {"type": "ephemeral"}
@@ -113,6 +113,25 @@ def test_what_can_change_a_reply_changes_its_key(changes: dict[str, Any]) -> Non
 )
 def test_what_cannot_change_a_reply_leaves_its_key(changes: dict[str, Any]) -> None:
     assert key(settings=SETTINGS.model_copy(update=changes)) == key()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        (None, "https://api.anthropic.com/", True),
+        (None, "HTTPS://API.anthropic.com:443", True),
+        ("http://a", "http://A:80/", True),
+        ("http://[::1]:8080/v1", "http://[::1]:8080/v1/", True),
+        ("http://a", "https://a", False),
+        ("http://a", "http://a:8080", False),
+        ("http://a/x", "http://a/X", False),
+        ("http://me@a", "http://a", False),
+        ("http://a:port", "http://a", False),
+    ],
+)
+def test_an_address_has_one_spelling(one: str | None, other: str, *, same: bool) -> None:
+    first, second = (ClaudeSettings(provider="anthropic", model="m", base_url=address) for address in (one, other))
+    assert (endpoint(first) == endpoint(second)) is same
 
 
 def test_an_address_in_the_environment_is_another_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
