@@ -148,7 +148,7 @@ def _ask_why() -> str | None:
     """Ask until there is a reason; None when the person goes back."""
     why: str | None = ""
     while why == "":
-        why = _ask("why (Esc goes back): ")
+        why = _ask("why (needed; Esc goes back): ")
     return why
 
 

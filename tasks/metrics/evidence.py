@@ -99,13 +99,13 @@ def completion_ranks(gold: Sequence[ResolvedGold], passages: Sequence[PassagePla
 def can_match(gold: Sequence[ResolvedGold], passages: Sequence[PassagePlace]) -> bool:
     """Say whether these passages could complete any of the gold: foreign ids match only lists that carry such ids.
 
-    A list without a passage could: nothing was retrieved.
+    A list without a passage could: nothing was retrieved. Of no gold there is nothing to ask.
 
     >>> foreign = ResolvedGold(places=(ResolvedPlace(kind="passage", target_id="c7"),))
     >>> can_match([foreign], [PassagePlace("a")]), can_match([foreign], [PassagePlace("a", (), "c8")])
     (False, True)
     """
-    if not passages or any(place.kind != "passage" for entry in gold for place in entry.places):
+    if not gold or not passages or any(place.kind != "passage" for entry in gold for place in entry.places):
         return True
     return any(passage.foreign_id is not None for passage in passages)
 

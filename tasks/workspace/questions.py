@@ -1,5 +1,6 @@
 """`questions.jsonl`, `keypoints.json` and `answers/*.jsonl`: read whole, checked whole, before anything is computed."""
 
+import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -51,7 +52,13 @@ def choose_questions(questions: Sequence[Question], wanted: Sequence[str]) -> li
     """
     by_id = {question.id: question for question in questions}
     if unknown := [name for name in wanted if name not in by_id]:
-        raise InputError(f"unknown question {unknown[0]!r}", allowed=f"one of the {len(by_id)} ids in questions.jsonl")
+        begun = [name for name in by_id if name.startswith(unknown[0])][:3]
+        near = begun or difflib.get_close_matches(unknown[0], by_id, n=1)
+        raise InputError(
+            f"unknown question {unknown[0]!r}",
+            allowed=f"one of the {len(by_id)} ids in questions.jsonl",
+            remedy=f"Did you mean {' or '.join(near)}?" if near else "",
+        )
     return [by_id[name] for name in dict.fromkeys(wanted)] or list(questions)
 
 

@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
-from tests.small_workspace import run_all, stored, totals
+from tests.small_workspace import run_all, stored, totals, write_workspace
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -130,6 +130,41 @@ def test_a_killed_run_is_marked_and_the_next_computes_the_rest(larger: Path, env
     assert totals(summary, "reused")["generate"] >= saved > 0, "what was saved is not computed again"
     assert totals(summary, "computed")["attribute"] > 0, "the rest is"
     assert sum(summary["setups"]["v1"]["cells"].values()) == 4_008
+
+
+def test_down_in_the_middle_leaves_the_slot_and_the_schedules(larger: Path, environment: dict[str, str]) -> None:
+    [deployment] = asked(environment, "deployments/filter")
+    [schedule] = deployment["schedules"]
+    assert (schedule["active"], schedule["schedule"]["cron"]) == (False, "0 3 * * *")
+    made = prefect(environment, "deployment", "schedule", "create", "evaluate/nightly", "--cron", "30 4 * * *")
+    assert made.returncode == 0, made.stderr
+
+    assert prefect(environment, "deployment", "run", "evaluate/nightly").returncode == 0
+    wait_for("the first answers", (larger / "store" / "rows" / "answer" / "parts.json").exists)
+    server_home = Path(environment["FOURCELLS_SERVER_HOME"])
+    fourcells(environment, "down")
+    assert processes_of(server_home) == []
+
+    api = fourcells(environment, "up", "--workspace", str(larger))
+    assert environment["PREFECT_API_URL"] in api, "the port is the same: nothing else took it"
+    assert states(environment)[0] == "Crashed"
+    crons = {one["schedule"]["cron"] for one in asked(environment, "deployments/filter")[0]["schedules"]}
+    assert crons == {"0 3 * * *", "30 4 * * *"}
+    assert prefect(environment, "deployment", "run", "evaluate/nightly").returncode == 0
+    wait_for("the next run begins", lambda: states(environment)[-1] in {"Running", "Completed"})
+
+
+def test_up_does_not_call_another_workspace_started(environment: dict[str, str], tmp_path: Path) -> None:
+    other = write_workspace(tmp_path / "other")
+    command = [sys.executable, "-m", "flows.cli", "up", "--workspace", str(other)]
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=180)
+    assert said.returncode == 2
+    assert "run already, over" in said.stderr
+    command[-2:] = []
+    late = {**environment, "ANTHROPIC_API_KEY": "set-later"}
+    said = subprocess.run(command, env=late, capture_output=True, text=True, check=False, timeout=180)
+    assert said.returncode == 2
+    assert "without ANTHROPIC_API_KEY" in said.stderr
 
 
 def running_flow(process: psutil.Process, environment: dict[str, str]) -> bool:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -10,15 +11,18 @@ import pytest
 from flows.estimating import expect
 from schemas.claude import ClaudeSettings
 from schemas.errors import FourcellsError, InputError
+from schemas.expected import Expected
 from schemas.state import State
 from tasks.compare import compare
 from tasks.models.claude import connection, desk
 from tasks.models.claude.batches import Batches
 from tasks.models.claude.prices import rates_of
 from tasks.models.claude.sending import Clock
+from tasks.runs.estimate import _ASSUMED as ASSUMED
 from tasks.runs.prepare import Request
 from tasks.runs.trials import Fresh
 from tasks.store.runs import list_runs
+from tasks.summary import summarize
 from tests.claude_seats import JUDGE, SETUPS, WRITER, seat_claude
 from tests.small_workspace import run_all, stored, tables, timeless, totals, trails_of, walk_all
 from tests.stub.server import StubServer
@@ -64,6 +68,33 @@ def test_every_row_is_made_by_claude_once_and_its_cost_is_known(seated: Path, st
     run = list_runs(seated / "store" / "runs")[-1]
     cost = sum(row["cost_usd"] for record in SEATED for row in rows[record].values())
     assert run.paid_usd == pytest.approx(cost)
+
+
+STAGES = {"generate": "answer", "read": "reading", "judge-grounding": "grounding", "judge-correctness": "correctness"}
+SUMMED = ("n_calls", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
+def test_who_replied_and_what_it_took_are_those_of_the_rows_behind_a_setup(seated: Path, stub: StubServer) -> None:
+    run_id = walk_all(seated, **RUN)
+    comparison = compare(seated, run_id=run_id)
+    replied = {(row["stage"], row["judge_id"].rpartition(":")[2]) for row in comparison.database.run("who_replied")}
+    assert replied == {(stage, JUDGE) for stage in ("read", "judge-grounding", "judge-correctness")}
+    summary = summarize(comparison)
+    rows = stored(seated)
+    for name, setup in summary["setups"].items():
+        trails = trails_of(seated, run_id, name).values()
+        assert list(setup["took"]) == list(STAGES)
+        for stage, record in STAGES.items():
+            steps = [getattr(trail, record) for trail in trails]
+            behind = [rows[record][step.key] for step in steps if step.scored]
+            asked = [row for row in behind if row["n_calls"]]
+            assert setup["took"][stage] == {
+                "n_rows": len(asked),
+                **{column: sum(row[column] for row in behind) for column in SUMMED},
+                "cost_usd": pytest.approx(sum(row["cost_usd"] for row in behind)),
+                "latency_s": pytest.approx(median(row["latency_s"] for row in asked)),
+            }
+        assert setup["cost_usd"] == pytest.approx(sum(took["cost_usd"] for took in setup["took"].values()))
 
 
 def test_an_identical_second_run_asks_nothing_and_pays_nothing(seated: Path, stub: StubServer) -> None:
@@ -189,6 +220,36 @@ def test_an_estimate_asks_nothing_and_counts_the_calls_to_come(seated: Path, stu
     after = expect(Request(workspace=seated, **RUN))
     assert sum(one.n_calls for one in after) == 0
     assert sum(one.cost_usd for one in after) == 0
+
+
+def by_stage(expected: list[Expected]) -> dict[str, Expected]:
+    return {one.stage: one for one in expected}
+
+
+def test_an_estimate_takes_replies_to_be_as_long_as_the_saved_ones(seated: Path, stub: StubServer) -> None:
+    assumed = by_stage(expect(Request(workspace=seated, setups=("naive",), judge="claude")))
+    for stage, one in assumed.items():
+        assert one.output_tokens == one.n_calls * ASSUMED[STAGES[stage]]
+    walk_all(seated, setups=("naive",), judge="claude")
+    rows = stored(seated)
+    expected = by_stage(expect(Request(workspace=seated, setups=("grounded",), judge="claude")))
+    for stage, record in STAGES.items():
+        n_tokens, n_calls = (sum(row[name] for row in rows[record].values()) for name in ("output_tokens", "n_calls"))
+        assert n_calls >= 5
+        assert expected[stage].output_tokens == expected[stage].n_calls * round(n_tokens / n_calls)
+    assert expected["generate"].n_reused == 0
+
+
+def test_an_estimate_of_grading_makes_no_answers_and_reuses_what_is_saved(seated: Path, stub: StubServer) -> None:
+    walk_all(seated, setups=("naive",), judge="claude", until="generate")
+    before = by_stage(expect(Request(workspace=seated, setups=("naive",), judge="claude", grade_only=True)))
+    assert (before["generate"].n_calls, before["generate"].n_reused, before["generate"].model) == (0, 8, None)
+    # What the answers are is known, so each of them is one call and no stand-in.
+    assert (before["read"].n_calls, before["read"].model) == (8, JUDGE)
+    walk_all(seated, setups=("naive",), judge="claude", grade_only=True)
+    after = by_stage(expect(Request(workspace=seated, setups=("naive",), judge="claude", grade_only=True)))
+    assert {one.n_calls for one in after.values()} == {0}
+    assert (after["read"].n_reused, after["judge-correctness"].n_reused) == (8, 7)
 
 
 def test_a_batch_gives_the_same_rows_at_half_the_price(

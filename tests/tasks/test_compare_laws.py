@@ -1,7 +1,7 @@
 """The tables of a comparison, made by SQL, equal the scalar definitions on any rows; undefined is NULL with n = 0."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -19,6 +19,7 @@ from schemas.trail import Step, Trail
 from schemas.verdict import ClaimWord, PointWord
 from tasks.metrics import correctness as c
 from tasks.metrics import grounding as g
+from tasks.metrics.arrival import Arrival
 from tasks.metrics.cells import Facts, Missing, PointFacts, find_cell
 from tasks.store.database import Database, Pick
 from tasks.store.keys import digest
@@ -34,6 +35,7 @@ RETRIEVAL = {
     "value": "double",
     "reason": "string",
 }
+NOTHING_KNOWN: Mapping[str, bool] = {}
 BLOCKED = Missing(State.BLOCKED, "an earlier stage has no result")
 
 
@@ -77,11 +79,11 @@ class Fate:
         )
 
 
-def _random(seed: int) -> Random:
+def seeded(seed: int) -> Random:
     return Random(seed)  # noqa: S311 - draws examples, no secrets
 
 
-def _question(random: Random, number: int) -> AskedQuestion:
+def draw_question(random: Random, number: int) -> AskedQuestion:
     weights = [random.random() < 0.7 for _ in range(random.choice([0, 1, 1, 2, 3]))]
     return AskedQuestion(
         question_id=f"q{number}",
@@ -106,7 +108,7 @@ def _missing(random: Random) -> Missing:
     return Missing(random.choice(sorted(FAILED)), "Kind")
 
 
-def _fate(random: Random, question: AskedQuestion) -> Fate:
+def draw_fate(random: Random, question: AskedQuestion) -> Fate:
     recorded = random.random() < 0.85
     context = random.randrange(2_000) if recorded else Missing(State.NOT_APPLICABLE, Reason.PASSAGES_NOT_RECORDED)
     if random.random() < 0.1:
@@ -135,13 +137,26 @@ def _fate(random: Random, question: AskedQuestion) -> Fate:
     return fate
 
 
+def _verdict(number: int, word: ClaimWord) -> Row:
+    """What a judge said of a claim: with two quotes where it is supported, with a lost one where it is unverified."""
+    quotes = [{"text": f"quote {n} for {number}", "passage": n, "start": 0, "end": 1} for n in (2, 1)]
+    return {
+        "number": number,
+        "verdict": word,
+        "judged": "SUPPORTED" if word == "UNVERIFIED" else word,
+        "quotes": quotes if word == "SUPPORTED" else [],
+        "lost_quotes": ["nowhere"] if word == "UNVERIFIED" else [],
+        "why": f"because of {number}",
+    }
+
+
 def _step(fate: Fate, name: str, result: object) -> Step:
     if isinstance(result, Missing):
         return Step(state=result.state, reason=result.why)
     return Step(state=State.SCORED, key=fate.rows[name]["key"])
 
 
-def _save(fate: Fate, name: str) -> Trail:
+def save(fate: Fate, name: str, *, arrived: bool | None = None) -> Trail:
     """Make the rows behind a fate, and its line of the manifest."""
     question = fate.question
 
@@ -152,10 +167,15 @@ def _save(fate: Fate, name: str) -> Trail:
         add("answer", no_answer=fate.answer, n_words=fate.n_words)
     if not isinstance(fate.reading, Missing):
         form, gives_answer, relevancy = fate.reading
-        add("reading", form=form, gives_answer=gives_answer, relevancy=relevancy)
-    for record, words in (("grounding", fate.claims), ("correctness", fate.points)):
-        if not isinstance(words, Missing):
-            add(record, verdicts=[{"number": n, "verdict": word} for n, word in enumerate(words, start=1)])
+        n_claims = 0 if isinstance(fate.claims, Missing) else len(fate.claims)
+        claims = [{"number": n, "text": f"claim {n} of {name}, {question.question_id}"} for n in range(1, n_claims + 1)]
+        add("reading", form=form, gives_answer=gives_answer, relevancy=relevancy, claims=claims)
+    if not isinstance(fate.claims, Missing):
+        add("grounding", verdicts=[_verdict(n, word) for n, word in enumerate(fate.claims, start=1)])
+    if not isinstance(fate.points, Missing):
+        quotes = {word: "" if word == "MISSING" else f"the answer on what is {word}" for word in fate.points}
+        said = [{"number": n, "verdict": word, "quote": quotes[word]} for n, word in enumerate(fate.points, start=1)]
+        add("correctness", verdicts=said)
     cell = find_cell(
         Facts(
             answerable=question.answerable,
@@ -164,7 +184,12 @@ def _save(fate: Fate, name: str) -> Trail:
             correctness=fate.points
             if isinstance(fate.points, Missing)
             else tuple(
-                PointFacts(point_id=point.point_id, verdict=word, vital=point.vital)
+                PointFacts(
+                    point_id=point.point_id,
+                    verdict=word,
+                    vital=point.vital,
+                    arrival=Arrival(arrived=arrived, page_level=bool(arrived)),
+                )
                 for point, word in zip(question.points, fate.points, strict=True)
             ),
             claims=fate.claims,
@@ -189,7 +214,13 @@ def _save(fate: Fate, name: str) -> Trail:
     )
 
 
-def _database(root: Path, setups: dict[str, list[Fate]], asked: Sequence[AskedQuestion]) -> Database:
+def make_database(
+    root: Path,
+    setups: dict[str, list[Fate]],
+    asked: Sequence[AskedQuestion],
+    *,
+    arrived: Mapping[str, bool] = NOTHING_KNOWN,
+) -> Database:
     store = Store(root)
     folder = RunFolder(store.runs_folder, "r")
     plan = Plan(
@@ -219,7 +250,7 @@ def _database(root: Path, setups: dict[str, list[Fate]], asked: Sequence[AskedQu
     )
     folder.create(plan, record, asked)
     for name, fates in setups.items():
-        trails = [_save(fate, name) for fate in fates]
+        trails = [save(fate, name, arrived=arrived.get(fate.question.question_id)) for fate in fates]
         shard = Shard(workspace=str(root), run_id="r", setup=name, number=0, start=0, stop=len(fates))
         folder.write_trails(shard, trails)
         for kind in ("answer", "reading", "grounding", "correctness", "cell"):
@@ -292,10 +323,10 @@ SIZES = [1, 1, 1, 2, 2, 3, 5, 8, 300]
     ("seed", "size"), list(enumerate(SIZES)), ids=[f"{n} questions, seed {i}" for i, n in enumerate(SIZES)]
 )
 def test_every_number_equals_its_scalar_definition(seed: int, size: int, tmp_path: Path) -> None:
-    random = _random(seed)
-    asked = [_question(random, number) for number in range(size)]
-    setups = {name: [_fate(random, question) for question in asked] for name in ("one", "two", "three")}
-    database = _database(tmp_path, setups, asked)
+    random = seeded(seed)
+    asked = [draw_question(random, number) for number in range(size)]
+    setups = {name: [draw_fate(random, question) for question in asked] for name in ("one", "two", "three")}
+    database = make_database(tmp_path, setups, asked)
     found = {(row["setup"], row["metric"]): (row["value"], row["n"]) for row in database.run("comparison")}
     for name, fates in setups.items():
         for metric, expected in _expected(fates).items():
@@ -305,19 +336,19 @@ def test_every_number_equals_its_scalar_definition(seed: int, size: int, tmp_pat
 
 
 def test_an_empty_group_is_null_with_a_count_of_zero(tmp_path: Path) -> None:
-    asked = [_question(_random(1), number) for number in range(3)]
+    asked = [draw_question(seeded(1), number) for number in range(3)]
     fates = [Fate(question, Missing(State.ERRORED, "Kind")) for question in asked]
-    rows = _database(tmp_path, {"failed": fates}, asked).run("comparison")
+    rows = make_database(tmp_path, {"failed": fates}, asked).run("comparison")
     assert {(row["value"], row["n"]) for row in rows} == {(None, 0)}
     assert len(rows) == len(_expected(fates))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_cells_and_the_ledger_of_each_setup_add_up_to_the_questions_asked(seed: int, tmp_path: Path) -> None:
-    random = _random(seed)
-    asked = [_question(random, number) for number in range(40)]
-    setups = {name: [_fate(random, question) for question in asked] for name in ("one", "two")}
-    database = _database(tmp_path, setups, asked)
+    random = seeded(seed)
+    asked = [draw_question(random, number) for number in range(40)]
+    setups = {name: [draw_fate(random, question) for question in asked] for name in ("one", "two")}
+    database = make_database(tmp_path, setups, asked)
     cells: Counter[str] = Counter()
     stages: Counter[tuple[str, str]] = Counter()
     for row in database.run("cells"):
@@ -330,10 +361,10 @@ def test_cells_and_the_ledger_of_each_setup_add_up_to_the_questions_asked(seed: 
 
 
 def test_other_thresholds_are_counted_as_the_scalars_would(tmp_path: Path) -> None:
-    random = _random(5)
-    asked = [_question(random, number) for number in range(200)]
-    fates = [_fate(random, question) for question in asked]
-    (row,) = _database(tmp_path, {"one": fates}, asked).run("thresholds")
+    random = seeded(5)
+    asked = [draw_question(random, number) for number in range(200)]
+    fates = [draw_fate(random, question) for question in asked]
+    (row,) = make_database(tmp_path, {"one": fates}, asked).run("thresholds")
     labelled = [fate for fate in fates if fate.question.answerable == "yes" and fate.question.points]
     for column, threshold in (("correct_rate_at_05", 0.5), ("correct_rate_at_10", 1.0)):
         right = [

@@ -135,17 +135,21 @@ def test_taken_away_slots_are_not_given_out_again() -> None:
     run(test)
 
 
-def test_who_leaves_the_queue_loses_no_slot() -> None:
+@pytest.mark.parametrize("given", [False, True], ids=["before it is given", "given, and not taken yet"])
+def test_who_leaves_the_queue_loses_no_slot(given: bool) -> None:  # noqa: FBT001
     async def test(limiter: Limiter) -> None:
         with limiter.allowing(1):
             held = await limiter.acquire(draw_ticket())
             leaving = asyncio.create_task(limiter.acquire(draw_ticket()))
             next_one = asyncio.create_task(limiter.acquire(draw_ticket()))
             await all_waiting()
-            # The slot is given to the first, who is told to stop before he takes it.
+            # The first is told to stop before he takes the slot, which is given a turn of the loop after it is free.
             limiter.release(held, overloaded=False)
+            if given:
+                await asyncio.sleep(0)
+            assert limiter.in_flight == given
             leaving.cancel()
-            limiter.release(await next_one, overloaded=False)
+            limiter.release(await asyncio.wait_for(next_one, 5), overloaded=False)
         assert limiter.in_flight == 0
 
     run(test)

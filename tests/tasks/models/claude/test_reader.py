@@ -135,6 +135,7 @@ def test_what_is_shown() -> None:
         pytest.param("It is 5 [1] and not 6.", [(1, "is 5 and not 6")], [["It is 5", "and not 6."]], id="quoted without its marker"),
         pytest.param("It is 5 [1] and not 6.", [(1, "is 5 [1] and not 6")], [["It is 5", "and not 6."]], id="quoted with its marker"),
         pytest.param("It costs 300 or 30.", [(1, "It costs 300"), (1, "30")], [["It costs 300 or"], ["30."]], id="no 30 in 300"),
+        pytest.param("It costs 130 or 30.", [(1, "It costs 130"), (1, "30")], [["It costs 130 or"], ["30."]], id="no 30 in 130"),
         pytest.param("Team and Business keep 30.", [(1, "Team … keep 30"), (1, "Business keep 30")], [["Team and", "keep 30."], ["Business keep 30"]], id="words that two claims share"),
         pytest.param("Team keeps 7, Pro 9.", [(1, "Team has 7"), (1, "Pro 9")], [["Team keeps 7, Pro 9."], ["Pro 9"]], id="a quote that is not there"),
         pytest.param("**Team** keeps “7”.", [(1, "team keeps '7'")], [["**Team** keeps “7”."]], id="folded"),
