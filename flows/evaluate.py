@@ -35,6 +35,7 @@ from tasks.runs.trials import Fresh
 from tasks.stage import RECORDS
 from tasks.summary import summarize
 from tasks.tables.costs import dollars
+from tasks.tables.ledger import told_failures
 from tasks.tables.table import to_markdown
 from tasks.workspace.folder import find_workspace
 
@@ -159,7 +160,7 @@ async def _walked(plan: Plan) -> State[str]:
     broken = {promise: name for promise, name in promises.items() if not promise.state.is_completed()}
     counts = [await promise.state.aresult() for promise in promises if promise not in broken]
     record = await asyncio.to_thread(close, plan, counts, ended="stopped" if broken else "done")
-    await _publish(plan)
+    failures = await _publish(plan)
     paid = f"; paid ${dollars(record.paid_usd)}" if record.paid_usd else ""
     if plan.budget_usd is not None:
         paid += f" of ${dollars(plan.budget_usd)}"
@@ -172,8 +173,7 @@ async def _walked(plan: Plan) -> State[str]:
         msg = f"{len(broken)} of {len(promises)} task runs did not complete ({told}){paid}; what was computed is saved"
         raise RuntimeError(msg)
     if record.n_failed:
-        told = f"{record.n_failed} rows failed, the ledger says where{paid}; the next run tries them again"
-        return Completed(name="FailedRows", message=told, data=plan.run_id)
+        return Completed(name="FailedRows", message=f"{failures}{paid}", data=plan.run_id)
     return Completed(message=f"every row has its result{paid}", data=plan.run_id)
 
 
@@ -212,21 +212,23 @@ def _name(stage: str, args: tuple[object, ...]) -> str:
     return f"{stage} {shard.setup} {shard.start}-{shard.stop}" if isinstance(shard, Shard) else f"{stage} {args[-1]}"
 
 
-async def _publish(plan: Plan) -> None:
-    """The report as artifacts of the flow run."""
-    texts, picture = await asyncio.to_thread(_report, plan)
+async def _publish(plan: Plan) -> str:
+    """The report as artifacts of the flow run. Returns what failed in it, in words."""
+    texts, picture, failures = await asyncio.to_thread(_report, plan)
     told = f"run {plan.run_id}"
     await asyncio.gather(
         *(acreate_markdown_artifact(text, key=key, description=told) for key, text in texts.items()),
         acreate_image_artifact(picture, key="cells-by-setup", description="Cells by setup"),
     )
+    return failures
 
 
-def _report(plan: Plan) -> tuple[dict[str, str], str]:
-    """The texts of the artifacts by key, and the picture as an address."""
+def _report(plan: Plan) -> tuple[dict[str, str], str, str]:
+    """The texts of the artifacts by key, the picture as an address, and what failed."""
     comparison = compare(Path(plan.workspace), run_id=plan.run_id)
     tables = report_tables(comparison)
     found = {key: [table for table in tables if table.title.startswith(wanted)] for key, wanted in ARTIFACTS.items()}
     texts = {key: to_markdown(some) if some else f"Run {plan.run_id} has none." for key, some in found.items()}
     picture = draw_cells({name: setup["cells"] for name, setup in summarize(comparison)["setups"].items()})
-    return texts, f"data:image/svg+xml;base64,{base64.b64encode(picture.encode()).decode()}"
+    address = f"data:image/svg+xml;base64,{base64.b64encode(picture.encode()).decode()}"
+    return texts, address, told_failures(comparison, grade_only=plan.grade_only)

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from flows.abreast import asks_models, turn_of, walk_abreast
 from flows.order import STAGES, walk
@@ -63,9 +63,17 @@ def run_here(
                 log.warning("%s Going through the stages again.", error)
                 counts.clear()
     except KeyboardInterrupt:
-        close(plan, counts, ended="interrupted")
+        _close_after_error(plan, counts, ended="interrupted")
         raise
     except BaseException:
-        close(plan, counts, ended="stopped")
+        _close_after_error(plan, counts, ended="stopped")
         raise
     return close(plan, counts, ended="done")
+
+
+def _close_after_error(plan: Plan, counts: Sequence[StageCount], *, ended: Literal["interrupted", "stopped"]) -> None:
+    """Write how the run ended; what goes wrong with that is logged, for it mostly has the cause of what ended it."""
+    try:
+        close(plan, counts, ended=ended)
+    except Exception as error:  # noqa: BLE001 - the error that ended the run is the one to be told
+        log.warning("the end of run %s could not be written: %s", plan.run_id, error)

@@ -130,7 +130,10 @@ def test_a_spent_budget_stands_in_the_state(workspace: Path, stub: StubServer) -
     state = ended(evaluate, workspace, setups=["naive"], judge="claude", budget_usd=0.1)
     assert (state.is_completed(), state.name) == (True, "FailedRows")
     paid = list_runs(workspace / "store" / "runs")[-1].paid_usd
-    assert f"7 rows failed, the ledger says where; paid ${dollars(paid)} of $0.10" in str(state.message)
+    assert str(state.message) == (
+        "7 of 8 questions failed at a stage, the ledger says where; the budget did not reach 7: give a larger --budget; "
+        f"paid ${dollars(paid)} of $0.10"
+    )
     assert state.state_details.flow_run_id is not None
     states = task_states(state.state_details.flow_run_id, n=6)
     assert states["judge-correctness"] == {"FailedRows"}
