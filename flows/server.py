@@ -86,7 +86,8 @@ def stop() -> int:
     # Runs first, then the worker, then the server: each still tells the next how it ended.
     _end(_runs())
     for process in reversed(running):
-        _end([*process.children(recursive=True), process])
+        with suppress(psutil.NoSuchProcess):
+            _end([*process.children(recursive=True), process])
     _list().unlink(missing_ok=True)
     return len(running)
 

@@ -50,7 +50,7 @@ class Claims:
             StoreError: When the folder cannot be read or written.
         """
         self._show_life(patience_s)
-        mine = json.dumps([owner, self._token]).encode()
+        mine = self._held_by(owner)
 
         def take(cache: Transaction) -> list[bool]:
             return [
@@ -61,19 +61,40 @@ class Claims:
 
         return self._entries.write(take, patience_s=patience_s)
 
-    def release(self, name: str, *, owner: str) -> None:
-        """Give a name back, if that owner still holds it.
+    def renew_all(self, wanted: Sequence[tuple[str, float]], *, owner: str) -> list[bool]:
+        """Hold names longer that this owner holds through here; what has run out or was released stays so.
+
+        Args:
+            wanted: Names, and for how many seconds from now.
+            owner: Who claimed them.
+
+        Returns:
+            Whether each was still held.
 
         Raises:
             StoreError: As above.
         """
-        if self._entries.get(name) is None:
+        mine = self._held_by(owner)
+
+        def renew(cache: Transaction) -> list[bool]:
+            return [cache.get(name) == mine and cache.set(name, mine, expire=seconds) for name, seconds in wanted]
+
+        return self._entries.write(renew)
+
+    def release_all(self, names: Sequence[str], *, owner: str) -> None:
+        """Give names back, those that this owner still holds.
+
+        Raises:
+            StoreError: As above.
+        """
+        if all(self._entries.get(name) is None for name in names):
             return
 
         def drop(cache: Transaction) -> None:
-            held = cache.get(name)
-            if held is not None and json.loads(held)[0] == owner:
-                cache.delete(name)
+            for name in names:
+                held = cache.get(name)
+                if held is not None and json.loads(held)[0] == owner:
+                    cache.delete(name)
 
         self._entries.write(drop)
 
@@ -85,6 +106,9 @@ class Claims:
                 self._path(self._token).unlink(missing_ok=True)
                 self._alive = None
         self._entries.close()
+
+    def _held_by(self, owner: str) -> bytes:
+        return json.dumps([owner, self._token]).encode()
 
     def _path(self, token: str) -> Path:
         return self._entries.folder / f"{token}.alive"

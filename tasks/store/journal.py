@@ -4,9 +4,9 @@ import json
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,10 +16,12 @@ from schemas.errors import StoreError
 from tasks.store.claims import Claims
 from tasks.store.entries import Entries, Transaction, damaged
 
-# Results of a batch can be fetched for 29 days; after that nobody can attach to it any more.
+# Results of a batch can be fetched for 29 days; after that nobody can attach to it any more, and its id is deleted.
 _REMEMBER_S: Final = 30 * 86_400.0
 _FINISHED: Final = "finished/"
 _OPEN: Final = "open/"
+# Of SQLite: every commit writes to one of them.
+_DATABASE: Final = ("cache.db", "cache.db-wal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +83,8 @@ class OpenBatch:
 class _Waiting:
     """Entries of one caller, on their way into a common transaction."""
 
-    entries: dict[str, bytes]
+    entries: list[tuple[str, bytes]]
+    new: list[bool] = field(default_factory=list)
     done: bool = False
     error: StoreError | None = None
 
@@ -113,21 +116,27 @@ class Journal:
             kept.append(self._decode(value))
         return kept
 
-    def keep(self, request_key: str, attempt: int, kept: Kept) -> None:
+    def keep(self, request_key: str, attempt: int, kept: Kept) -> bool:
         """Keep a reply; it outlives a power cut when this returns. Call it from a thread: it waits for the disk.
+
+        Returns:
+            Whether it is new. A reply that is there already stays: rows may have been made of it.
 
         Raises:
             StoreError: When it could not be kept.
         """
-        self.keep_all([Attempt(request_key, attempt, kept)])
+        return self.keep_all([Attempt(request_key, attempt, kept)])[0]
 
-    def keep_all(self, attempts: Iterable[Attempt]) -> None:
+    def keep_all(self, attempts: Iterable[Attempt]) -> list[bool]:
         """Keep several replies in one transaction. Callers in other threads share it, and with it one wait.
+
+        Returns:
+            Whether each is new: of all who bring the same one, in whatever process, the first.
 
         Raises:
             StoreError: As above; then none of them is kept.
         """
-        mine = _Waiting({_name(key, attempt): _encode(kept) for key, attempt, kept in attempts})
+        mine = _Waiting([(_name(key, attempt), _encode(kept)) for key, attempt, kept in attempts])
         with self._queue_guard:
             self._queue.append(mine)
         with self._writer:
@@ -135,6 +144,7 @@ class Journal:
                 self._write_queue(mine)
         if mine.error is not None:
             raise mine.error
+        return mine.new
 
     def claim_all(
         self, wanted: Iterable[tuple[str, int, float]], *, owner: str, patience_s: float | None = None
@@ -155,13 +165,29 @@ class Journal:
         names = [(_name(key, attempt), seconds) for key, attempt, seconds in wanted]
         return self._claims.claim_all(names, owner=owner, patience_s=patience_s)
 
+    def renew_all(self, wanted: Iterable[tuple[str, int, float]], *, owner: str) -> list[bool]:
+        """Hold claims that were made here for so many seconds from now; says of each whether it was still held.
+
+        Raises:
+            StoreError: As above.
+        """
+        return self._claims.renew_all([(_name(key, attempt), s) for key, attempt, s in wanted], owner=owner)
+
     def release(self, request_key: str, attempt: int, *, owner: str) -> None:
         """End a claim of that owner, if there is one.
 
         Raises:
             StoreError: As above.
         """
-        self._claims.release(_name(request_key, attempt), owner=owner)
+        self.release_all([(request_key, attempt)], owner=owner)
+
+    def release_all(self, calls: Iterable[tuple[str, int]], *, owner: str) -> None:
+        """End several claims of that owner in one transaction.
+
+        Raises:
+            StoreError: As above.
+        """
+        self._claims.release_all([_name(key, attempt) for key, attempt in calls], owner=owner)
 
     def intent(
         self, intent_id: str, requests: Mapping[str, Sequence[str]], *, endpoint: str, after: str | None = None
@@ -225,22 +251,46 @@ class Journal:
         values = [self._batches.get(name) for name in self._batches.keys() if name.startswith(_OPEN)]  # noqa: SIM118
         return sorted((_open_batch(value) for value in values if value), key=lambda batch: batch.created_at_s)
 
-    def finish(self, batch: OpenBatch) -> None:
-        """Close a batch after all of its results were kept, or an intent that was never submitted.
+    def batches_stamp(self) -> tuple[tuple[int, int], ...]:
+        """Something that is another one after every change of an open batch, and takes microseconds to get.
+
+        Empty when there has never been a batch. Take it before reading the batches it stands for.
+        """
+        found: list[tuple[int, int]] = []
+        for name in _DATABASE:
+            with suppress(OSError):
+                stat = (self._batches.folder / name).stat()
+                found.append((stat.st_mtime_ns, stat.st_size))
+        return tuple(found)
+
+    def finish(self, batch: OpenBatch, *, unread: Collection[str] = ()) -> None:
+        """Close a batch after its results were kept, or an intent that was never submitted.
+
+        Args:
+            batch: The batch.
+            unread: Custom ids whose results could not be read: the batch stays open for them alone.
 
         Raises:
             StoreError: As above.
         """
 
         def record(cache: Transaction) -> None:
+            value = cache.get(_OPEN + batch.intent_id)
+            # Another process may have read some of them.
+            rest = None if value is None else _only(_open_batch(value), unread)
+            if rest is not None:
+                cache.set(_OPEN + batch.intent_id, _encode_batch(rest))
+                return
             cache.delete(_OPEN + batch.intent_id)
+            # Nothing is ever evicted, so what is over is deleted where more is made.
+            cache.expire()
             if batch.batch_id is not None:
                 cache.set(_FINISHED + batch.batch_id, b"", expire=_REMEMBER_S)
 
         self._batches.write(record)
 
     def known_batches(self) -> set[str]:
-        """Ids of all batches that are or were ours, finished ones included.
+        """Ids of all batches that are or were ours, finished ones of the last 30 days included.
 
         Raises:
             StoreError: As above.
@@ -282,11 +332,10 @@ class Journal:
     def _write_queue(self, mine: _Waiting) -> None:
         with self._queue_guard:
             group, self._queue = self._queue, []
-        entries = {name: value for waiting in group for name, value in waiting.entries.items()}
 
         def put(cache: Transaction) -> None:
-            for name, value in entries.items():
-                cache.set(name, value)
+            for waiting in group:
+                waiting.new = [cache.add(name, value) for name, value in waiting.entries]
 
         try:
             self._replies.write(put)
@@ -339,3 +388,10 @@ def _open_batch(value: bytes) -> OpenBatch:
     found = json.loads(value)
     found["requests"] = {label: tuple(custom_ids) for label, custom_ids in found["requests"].items()}
     return OpenBatch(**found)
+
+
+def _only(batch: OpenBatch, custom_ids: Collection[str]) -> OpenBatch | None:
+    """A batch with some of its requests only; None when none is left."""
+    requests = {label: tuple(each for each in ids if each in custom_ids) for label, ids in batch.requests.items()}
+    requests = {label: ids for label, ids in requests.items() if ids}
+    return replace(batch, requests=requests) if requests else None

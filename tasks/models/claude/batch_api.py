@@ -49,6 +49,10 @@ class UnsureError(CallFailedError):
     """A batch was sent and no answer came: it may be there all the same."""
 
 
+class UnreadableLineError(Exception):
+    """A line of results that does not say whose it is."""
+
+
 class Status(NamedTuple):
     """A batch as the endpoint shows it.
 
@@ -175,11 +179,12 @@ class BatchApi:
     async def results(self, batch_id: str) -> AsyncGenerator[Result, None]:
         """Results of a batch that has ended, as they come in, in any order; close the iterator when you stop early.
 
-        When the line breaks they begin anew, so a result may come twice.
+        When the line breaks they begin anew, so a result may come twice. So they do when a line cannot be read,
+        after all the others.
 
         Raises:
             NoSuchBatchError: When they are gone; the API keeps them for 29 days.
-            CallFailedError: When the line broke again and again. The results so far are right.
+            CallFailedError: When that happened again and again. The results so far are right.
         """
         tries = _Tries(self._settings, self._clock, most=_DOWNLOADS)
         while True:
@@ -243,13 +248,18 @@ class BatchApi:
         seconds = self._settings.deadline_s
         response = await self._once(lambda: self._open(f"{_PATH}/{batch_id}/results"), seconds)
         lines = response.aiter_lines()
+        unread: UnreadableLineError | None = None
         try:
             while (line := await self._once(lambda: anext(lines, None), seconds)) is not None:
-                if line.strip():
-                    yield _result(line)
+                result = _result(line)
+                if isinstance(result, Result):
+                    yield result
+                unread = unread or (result if isinstance(result, UnreadableLineError) else None)
         finally:
             with contextlib.suppress(Exception):
                 await response.aclose()
+        if unread is not None:
+            raise _FaultError(Fault(failure=_errored(unread), again=True))
 
     async def _open(self, path: str) -> "httpx2.Response":
         from anthropic import AsyncStream  # noqa: PLC0415
@@ -360,9 +370,13 @@ def _status(batch: Mapping[str, Any]) -> Status:
     )
 
 
-def _result(line: str) -> Result:
+def _result(line: str) -> Result | UnreadableLineError | None:
+    """Read a line of results; None where it is empty, an error when nobody can say whose result it is."""
+    if not line.strip():
+        return None
     try:
         result = json.loads(line)
-        return Result(str(result["custom_id"]), dict(result["result"]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise _FaultError(Fault(failure=_errored(error), again=True)) from error
+        custom_id, body = str(result["custom_id"]), result.get("result")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return UnreadableLineError(f"a line of the batch's results cannot be read: {error!r}")
+    return Result(custom_id, body if isinstance(body, dict) else {})

@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
 from schemas.claude import ClaudeSettings
-from schemas.errors import FourcellsError
+from schemas.errors import FourcellsError, StoreError
 from schemas.seats import Failure
 from schemas.state import State
 from tasks.models.claude.batch_api import BatchApi, NoSuchBatchError, Status
 from tasks.models.claude.errors import CallFailedError
 from tasks.models.claude.message import read_message
 from tasks.models.claude.prices import Rates, rates_of
+from tasks.models.claude.purchases import Bought
 from tasks.models.claude.sending import Clock
 from tasks.store.journal import Attempt, Journal, Kept, OpenBatch
 
@@ -26,6 +27,8 @@ log = logging.getLogger("fourcells.models")
 EXPIRED: Final = "BatchExpired"
 CANCELED: Final = "BatchCanceled"
 OVERDUE: Final = "BatchOverdue"
+# Nor is this: the batch stays open for it, and is read again.
+UNREAD: Final = "BatchUnread"
 _FIRST_POLL_S: Final = 2.0
 _LONGEST_POLL_S: Final = 60.0
 _SLOWER: Final = 1.5
@@ -34,17 +37,18 @@ _SAY_EVERY_S: Final = 30.0
 _MARGIN_S: Final = 3_600.0
 _CHUNK: Final = 500
 
-Outcome: TypeAlias = Kept | Failure | FourcellsError
+Outcome: TypeAlias = Bought | Failure | FourcellsError
 Progress: TypeAlias = Callable[[str, int, int], None]
 
 
-def custom_id_of(request_key: str, attempt: int) -> str:
-    """The name of a request in its batch: at most 64 letters, digits, "-" and "_".
+def call_of(custom_id: str) -> tuple[str, int]:
+    """Which request, and which attempt at it, a name in a batch stands for.
 
-    >>> custom_id_of("0f", 1)
-    '0f-1'
+    >>> call_of("0f-1")
+    ('0f', 1)
     """
-    return f"{request_key}-{attempt}"
+    request_key, _, attempt = custom_id.rpartition("-")
+    return request_key, int(attempt)
 
 
 def kept_replies(journal: Journal, custom_ids: Iterable[str]) -> dict[str, Kept]:
@@ -55,7 +59,7 @@ def kept_replies(journal: Journal, custom_ids: Iterable[str]) -> dict[str, Kept]
     """
     found: dict[str, Kept] = {}
     for custom_id in custom_ids:
-        request_key, attempt = _split(custom_id)
+        request_key, attempt = call_of(custom_id)
         kept = journal.replies(request_key)
         if len(kept) > attempt:
             found[custom_id] = kept[attempt]
@@ -107,7 +111,7 @@ class Watch:
     Attributes:
         batch: As the journal has it.
         deliver: Takes what became of a request; whether anybody wanted it.
-        unwanted: Takes the US dollars of a reply that nobody in this run has asked for yet.
+        unwanted: Takes the US dollars of a reply that nobody in this run has asked for yet, and that is new.
         progress: Takes the batch's id, requests done, and all.
     """
 
@@ -121,17 +125,21 @@ class Watch:
     _labels: dict[str, str] = field(init=False, default_factory=dict)
     _rates: dict[str, Rates] = field(init=False, default_factory=dict)
     _seen: set[str] = field(init=False, default_factory=set)
-    _there: set[str] = field(init=False, default_factory=set)
+    _unread: set[str] = field(init=False, default_factory=set)
+    _broken: Exception | None = field(init=False, default=None)
     _said_at_s: float | None = field(init=False, default=None)
 
     async def run(self) -> bool:
         """Wait until the batch has ended and all of its results are kept and delivered.
 
+        For results that cannot be read it stays open, and for them alone.
+
         Returns:
             False when there is no such batch (any more): its requests may be submitted anew.
 
         Raises:
-            CallFailedError: When the endpoint does not answer, or the batch does not end. It stays open.
+            CallFailedError: When the endpoint does not answer, or the batch does not end. It stays open for all that
+                was not read.
             FourcellsError: When the run has to stop. It stays open.
         """
         self._labels = {each: label for label, ids in self.batch.requests.items() for each in ids}
@@ -143,13 +151,19 @@ class Watch:
             await self._wait(batch.batch_id)
             last = await self._take_results(batch.batch_id)
         except NoSuchBatchError:
-            log.warning("batch %s is not there any more; what it has not answered is sent anew", batch.batch_id)
             there, last = False, []
+        if isinstance(self._broken, NoSuchBatchError):
+            there = False
+        if not there:
+            log.warning("batch %s is not there any more; what it has not answered is sent anew", batch.batch_id)
+            self._unread.clear()
         # Before anybody hears of the last of them: the run may end with it, and an open batch would be waited for
         # by the next one, which would get the same failures again instead of sending anew.
-        await asyncio.to_thread(self.journal.finish, batch)
+        await asyncio.to_thread(self.journal.finish, batch, unread=self._unread)
         for custom_id, outcome in last:
             self._hand_on(custom_id, outcome)
+        if there and self._broken is not None:
+            raise self._broken
         return there
 
     async def _identified(self) -> OpenBatch | None:
@@ -199,39 +213,64 @@ class Watch:
             log.info("batch %s: %d of %d done", status.batch_id, status.n_done, status.n_requests)
 
     async def _take_results(self, batch_id: str) -> list[tuple[str, Outcome]]:
-        """Keep all replies; hand most of them on at once, and give back the rest and all failures."""
+        """Keep all replies, also when the rest cannot be read; hand most on at once, and give back all else.
+
+        Raises:
+            StoreError: When replies cannot be kept.
+        """
         chunk: dict[str, Kept] = {}
         last: list[tuple[str, Outcome]] = []
-        async with contextlib.aclosing(self.api.results(batch_id)) as results:
-            async for custom_id, result in results:
-                # A broken line begins anew, so a result may come twice.
-                if custom_id in self._seen or custom_id not in self._labels:
-                    continue
-                self._seen.add(custom_id)
-                if result.get("type") != "succeeded":
-                    last.append((custom_id, self._failed(result)))
-                    continue
-                if len(chunk) >= _CHUNK:
-                    await self._keep(chunk)
-                    for each, kept in chunk.items():
-                        self._hand_on(each, kept)
-                    chunk = {}
-                chunk[custom_id] = self._kept(custom_id, result["message"])
-        await self._keep(chunk)
-        return [*last, *chunk.items()]
+        try:
+            async with contextlib.aclosing(self.api.results(batch_id)) as results:
+                async for custom_id, result in results:
+                    # A broken line begins anew, so a result may come twice.
+                    if custom_id in self._seen or custom_id not in self._labels:
+                        continue
+                    self._seen.add(custom_id)
+                    outcome = self._read(custom_id, result)
+                    if not isinstance(outcome, Kept):
+                        last.append((custom_id, outcome))
+                        continue
+                    if len(chunk) >= _CHUNK:
+                        for each, bought in await self._keep(chunk):
+                            self._hand_on(each, bought)
+                        chunk = {}
+                    chunk[custom_id] = outcome
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - raised when all that was read is kept
+            self._broken = error
+            self._unread |= self._labels.keys() - self._seen
+        return [*last, *await self._keep(chunk)]
 
-    async def _keep(self, chunk: Mapping[str, Kept]) -> None:
-        self._there.update(await asyncio.to_thread(kept_replies, self.journal, chunk))
-        attempts = [Attempt(*_split(custom_id), kept) for custom_id, kept in chunk.items()]
-        await asyncio.to_thread(self.journal.keep_all, attempts)
+    async def _keep(self, chunk: Mapping[str, Kept]) -> list[tuple[str, Outcome]]:
+        """Keep replies; who keeps one first, of all processes that read it, has paid for it."""
+        attempts = [Attempt(*call_of(custom_id), kept) for custom_id, kept in chunk.items()]
+        new = await asyncio.to_thread(self.journal.keep_all, attempts)
+        return [(each, Bought(kept, paid)) for (each, kept), paid in zip(chunk.items(), new, strict=True)]
 
     def _hand_on(self, custom_id: str, outcome: Outcome) -> None:
         wanted = self.deliver(custom_id, outcome)
-        if isinstance(outcome, Kept) and not wanted and custom_id not in self._there:
-            self.unwanted(outcome.cost_usd)
+        if isinstance(outcome, Bought) and not wanted and outcome.paid:
+            self.unwanted(outcome.kept.cost_usd)
+
+    def _read(self, custom_id: str, result: Mapping[str, Any]) -> Kept | Failure | FourcellsError:
+        """One result. Whatever is odd about it is its own failure."""
+        try:
+            if result["type"] == "succeeded":
+                return self._kept(custom_id, result["message"])
+            return self._failed(result)
+        except Exception as error:  # noqa: BLE001 - one odd result must not cost the others
+            self._unread.add(custom_id)
+            return Failure(
+                state=State.ERRORED,
+                kind=UNREAD,
+                message=f"its result in batch {self.batch.batch_id or ''} cannot be read ({type(error).__name__}: "
+                f"{error}); the same command with --batch reads it again",
+            )
 
     def _kept(self, custom_id: str, message: Mapping[str, Any]) -> Kept:
-        body = json.dumps(message, separators=(",", ":"))
+        body = json.dumps(dict(message), separators=(",", ":"))
         label = self._labels[custom_id]
         if label not in self._rates:
             self._rates[label] = rates_of(ClaudeSettings.model_validate_json(label))
@@ -276,8 +315,3 @@ def _check_overdue(status: Status, waited_s: float) -> None:
     if waited_s > status.lifetime_s + _MARGIN_S:
         message = f"batch {status.batch_id} has not ended in {waited_s / 3_600:.0f} hours; the next run asks again"
         raise CallFailedError(Failure(state=State.TIMED_OUT, kind=OVERDUE, message=message))
-
-
-def _split(custom_id: str) -> tuple[str, int]:
-    request_key, _, attempt = custom_id.rpartition("-")
-    return request_key, int(attempt)

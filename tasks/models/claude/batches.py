@@ -1,10 +1,11 @@
 """Message batches: many calls sent together at half the price, waited for, and never submitted twice.
 
-What is wanted is collected for a moment and submitted. Before that an intent is stored, after it the batch's id, so
-whatever happens a later run, or another process, finds the batch again and waits for it instead of buying it anew.
+What is wanted is collected for a moment, claimed and submitted. Before that an intent is stored, after it the batch's
+id, so whatever happens a later run, or another process, finds the batch again and waits for it.
 """
 
 import asyncio
+import contextlib
 import json
 import logging
 import secrets
@@ -21,7 +22,7 @@ from tasks.models.claude.batch_watch import (
     Outcome,
     Progress,
     Watch,
-    custom_id_of,
+    call_of,
     find_batch,
     kept_replies,
     label_of,
@@ -29,10 +30,12 @@ from tasks.models.claude.batch_watch import (
 from tasks.models.claude.budget import Budget
 from tasks.models.claude.connection import wire
 from tasks.models.claude.errors import TOO_LONG, CallFailedError
+from tasks.models.claude.holds import Call, Holds
 from tasks.models.claude.outbox import Item, Outbox, Watched, request_json
+from tasks.models.claude.purchases import Bought, custom_id_of
 from tasks.models.claude.request import endpoint
 from tasks.models.claude.sending import Clock
-from tasks.store.journal import Journal, Kept, OpenBatch
+from tasks.store.journal import Journal, OpenBatch
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -41,6 +44,8 @@ log = logging.getLogger("fourcells.models")
 
 LOST: Final = "BatchLost"
 _QUIET_S: Final = 2.0
+_FIRST_LOOK_S: Final = 1.0
+_LONGEST_LOOK_S: Final = 15.0
 # The API's limits: 100,000 requests, 256 MB.
 _MOST_REQUESTS: Final = 100_000
 _MOST_BYTES: Final = 250_000_000
@@ -89,12 +94,13 @@ class Batches:
         self._quiet_s = quiet_s
         self._connect = connect or _client
         self._progress = progress
+        self._holds = Holds(journal, owner=f"batches-{secrets.token_hex(8)}", writers=wire().writers)
         self._items: dict[str, Item] = {}
         self._outboxes: dict[str, Outbox] = {}
         self._watched: dict[str, Watched] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def send(self, settings: ClaudeSettings, request_key: str, attempt: int, params: Mapping[str, Any]) -> Kept:
+    async def send(self, settings: ClaudeSettings, request_key: str, attempt: int, params: Mapping[str, Any]) -> Bought:
         """Put a request into the next batch, or find it in one that is open, and wait for its reply.
 
         Args:
@@ -104,7 +110,7 @@ class Batches:
             params: Keyword arguments of `messages.create`.
 
         Returns:
-            The reply; it is in the journal by now.
+            The reply, in the journal by now, and whether it was this process that brought it there.
 
         Raises:
             CallFailedError: When none came. Unless the request itself is at fault, the next run sends it anew.
@@ -115,7 +121,7 @@ class Batches:
         outbox = self._outbox(settings)
         item = self._items.get(custom_id)
         if item is None:
-            reply: asyncio.Future[Kept] = asyncio.get_running_loop().create_future()
+            reply: asyncio.Future[Bought] = asyncio.get_running_loop().create_future()
             item = Item(custom_id, settings, request_json(custom_id, params), reply)
             self._items[custom_id] = item
             self._collect(outbox, item)
@@ -159,47 +165,74 @@ class Batches:
         """Get items into a batch each: the one they are in already, or a new one."""
         wanted = {item.custom_id: item for item in items}
         try:
-            for custom_id, kept in (await asyncio.to_thread(kept_replies, self._journal, wanted)).items():
-                self._deliver(custom_id, kept)
-                del wanted[custom_id]
-            for custom_id in await self._join(outbox, wanted):
-                del wanted[custom_id]
-            if wanted:
-                handled = await self._post(outbox, wanted)
-                for custom_id in wanted.keys() - handled:
-                    # Another process was quicker: look again where it is.
-                    self._again(outbox, wanted[custom_id])
+            await self._take_out(outbox, wanted)
+            if not wanted:
+                return
+            claimed = await self._claim(outbox, wanted)
+            try:
+                # Another process may have been at it between our look and our claim.
+                await self._take_out(outbox, wanted)
+                if wanted:
+                    await self._post(outbox, wanted)
+            finally:
+                with contextlib.suppress(FourcellsError):
+                    await asyncio.wrap_future(self._holds.release(claimed))
+        except _TooManyError as error:
+            self._submit(outbox, error.items[::2])
+            self._submit(outbox, error.items[1::2])
         except Exception as error:  # noqa: BLE001 - raised in everybody who waits
             self._fail(wanted.values(), error)
 
-    async def _join(self, outbox: Outbox, wanted: Mapping[str, Item]) -> set[str]:
-        """Wait for open batches, of whatever run and process, that hold wanted items."""
-        joined: set[str] = set()
-        for batch in await asyncio.to_thread(self._journal.open_batches):
+    async def _take_out(self, outbox: Outbox, wanted: dict[str, Item]) -> None:
+        """Take out what is kept, or in an open batch of whatever run and process, which is waited for then."""
+        # Looked at first: a batch is closed after its replies are kept.
+        batches = await asyncio.to_thread(self._journal.open_batches)
+        for custom_id, kept in (await asyncio.to_thread(kept_replies, self._journal, tuple(wanted))).items():
+            self._deliver(custom_id, Bought(kept, paid=False))
+            del wanted[custom_id]
+        for batch in batches:
             held = batch.custom_ids & wanted.keys()
             if held and batch.endpoint == outbox.name:
                 log.info("%d requests are in a batch that is on its way already", len(held))
-                self._watch(outbox, batch, [wanted[custom_id] for custom_id in held])
-                joined |= held
-        return joined
+                self._watch(outbox, batch, [wanted.pop(custom_id) for custom_id in held])
 
-    async def _post(self, outbox: Outbox, wanted: Mapping[str, Item]) -> Collection[str]:
-        """Submit a batch; returns the custom ids that are taken care of."""
+    async def _claim(self, outbox: Outbox, wanted: dict[str, Item]) -> Collection[Call]:
+        """Claim items; those that another process is buying are taken out and looked at again later."""
+        claimed = await self._holds.claim_all([call_of(custom_id) for custom_id in wanted])
+        held = [wanted.pop(each) for each in tuple(wanted) if call_of(each) not in claimed]
+        if held:
+            if not all(item.n_looks for item in held):
+                log.info("%d requests are being sent by another process; waiting for their replies", len(held))
+            for item in held:
+                item.submitting = None
+                item.n_looks += 1
+            _ = self._start(self._look_later(outbox, held))
+        return claimed
+
+    async def _look_later(self, outbox: Outbox, items: Sequence[Item]) -> None:
+        n = min(max(item.n_looks for item in items), 10)
+        await self._clock.sleep(min(_FIRST_LOOK_S * 1.5**n, _LONGEST_LOOK_S))
+        for item in items:
+            self._again(outbox, item)
+
+    async def _post(self, outbox: Outbox, wanted: dict[str, Item]) -> None:
+        """Submit a batch."""
         intent_id = secrets.token_hex(8)
         with self._journal.submitting(intent_id):
             after = await outbox.api.newest()
             labels: dict[str, list[str]] = {}
+            # Who has left meanwhile wants nothing bought.
+            for item in [each for each in wanted.values() if not each.n_waiting]:
+                del wanted[item.custom_id]
             for item in wanted.values():
-                # Who has left meanwhile wants nothing bought.
-                if item.n_waiting:
-                    labels.setdefault(label_of(item.settings), []).append(item.custom_id)
+                labels.setdefault(label_of(item.settings), []).append(item.custom_id)
             batch = await asyncio.to_thread(self._journal.intent, intent_id, labels, endpoint=outbox.name, after=after)
-            gone = {custom_id for custom_id, item in wanted.items() if not item.n_waiting}
-            if batch is None:
-                return gone
-            items = [wanted[custom_id] for custom_id in sorted(batch.custom_ids)]
-            await self._make(outbox, batch, items)
-        return gone | batch.custom_ids
+            ours = set() if batch is None else batch.custom_ids
+            for custom_id in wanted.keys() - ours:
+                # Another process was quicker: look again where it is.
+                self._again(outbox, wanted.pop(custom_id))
+            if batch is not None:
+                await self._make(outbox, batch, [wanted[custom_id] for custom_id in sorted(ours)])
 
     async def _make(self, outbox: Outbox, intent: OpenBatch, items: Sequence[Item]) -> None:
         try:
@@ -214,8 +247,7 @@ class Batches:
             await asyncio.to_thread(self._journal.finish, intent)
             if not _is_too_large(error) or len(items) == 1:
                 raise
-            self._submit(outbox, items[::2])
-            self._submit(outbox, items[1::2])
+            raise _TooManyError(items) from error
         else:
             await asyncio.to_thread(self._journal.attach, intent.intent_id, batch_id)
             log.info("batch %s: %d requests submitted", batch_id, len(items))
@@ -249,7 +281,7 @@ class Batches:
             # Who joined while results were read may have missed his; and another process may have kept them.
             rest = {item.custom_id: item for item in watched.items}
             for custom_id, kept in (await asyncio.to_thread(kept_replies, self._journal, rest)).items():
-                self._deliver(custom_id, kept)
+                self._deliver(custom_id, Bought(kept, paid=False))
         except Exception as error:  # noqa: BLE001 - raised in everybody who waits
             self._fail(tuple(watched.items), error)
         else:
@@ -269,7 +301,7 @@ class Batches:
         item = self._items.get(custom_id)
         if item is None or not item.n_waiting or item.reply.done():
             return False
-        if isinstance(outcome, Kept):
+        if isinstance(outcome, Bought):
             self._forget(item)
             item.reply.set_result(outcome)
         else:
@@ -325,6 +357,14 @@ class Batches:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
+
+
+class _TooManyError(Exception):
+    """The server takes no batch as large as this one."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        super().__init__(f"{len(items)} requests")
+        self.items = items
 
 
 def _client(settings: ClaudeSettings) -> "AsyncAnthropic":

@@ -16,8 +16,8 @@ from tasks.models.claude.budget import Budget
 from tasks.models.claude.connection import check_credentials, wire
 from tasks.models.claude.conversation import Conversation
 from tasks.models.claude.prices import rates_of
-from tasks.models.claude.purchases import Buy, Purchases
-from tasks.models.claude.sending import Clock, LiveSender, Sender
+from tasks.models.claude.purchases import BatchSender, Buy, Purchases
+from tasks.models.claude.sending import Clock, LiveSender
 from tasks.store.journal import Journal
 
 log = logging.getLogger("fourcells.models")
@@ -50,13 +50,11 @@ class Desk:
         self._telling = threading.Lock()
         self._told = False
         self._sessions: weakref.WeakSet[_Session[Any]] = weakref.WeakSet()
-        live = LiveSender(committed, clock=clock)
         self._purchases = Purchases(
             journal=journal,
             budget=budget,
-            sender=_batches(journal, budget, clock) if batch else live,
-            live=live,
-            batch=batch,
+            live=LiveSender(committed, clock=clock),
+            batches=_batches(journal, budget, clock) if batch else None,
             owner=owner,
             committed=committed,
             clock=clock,
@@ -81,6 +79,7 @@ class Desk:
     def resume(self) -> None:
         """Take talks again."""
         self._stopped = False
+        self._purchases.resume()
 
     def close(self) -> None:
         """Close the journal: nothing is asked any more."""
@@ -231,7 +230,7 @@ class _Session(Generic[T]):
         self._queue.put(Given(position, reply, conversation.spent))
 
 
-def _batches(journal: Journal, budget: Budget, clock: Clock) -> Sender:
+def _batches(journal: Journal, budget: Budget, clock: Clock) -> BatchSender:
     from tasks.models.claude.batches import Batches  # noqa: PLC0415 - most runs send no batch
 
     return Batches(journal, budget, clock=clock)

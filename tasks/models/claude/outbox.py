@@ -8,7 +8,7 @@ from typing import Any
 
 from schemas.claude import ClaudeSettings
 from tasks.models.claude.batch_api import BatchApi
-from tasks.store.journal import Kept
+from tasks.models.claude.purchases import Bought
 
 
 @dataclass(eq=False)
@@ -18,6 +18,7 @@ class Item:
     Attributes:
         raw: Its JSON, as it stands in a batch.
         n_waiting: How many wait for it.
+        n_looks: How often another process was found to be buying it.
         submitting: What is about to submit it; not left alone half-way, since then nobody would know the batch's id.
         watched: The batch it waits for, once it is in one.
     """
@@ -25,8 +26,9 @@ class Item:
     custom_id: str
     settings: ClaudeSettings
     raw: bytes
-    reply: "asyncio.Future[Kept]"
+    reply: "asyncio.Future[Bought]"
     n_waiting: int = 0
+    n_looks: int = 0
     submitting: "asyncio.Task[None] | None" = None
     watched: "Watched | None" = None
 

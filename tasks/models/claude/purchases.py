@@ -5,27 +5,28 @@ import contextlib
 import functools
 import json
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from schemas.claude import ClaudeSettings
-from schemas.errors import FourcellsError
+from schemas.errors import FourcellsError, StoreError
 from schemas.seats import Failure
 from schemas.state import State
 from tasks.models.claude.budget import Budget
 from tasks.models.claude.errors import BUDGET, CallFailedError
 from tasks.models.claude.grouped import Grouped
+from tasks.models.claude.holds import Call, Holds, OnTheWay
 from tasks.models.claude.prices import rates_of
 from tasks.models.claude.request import ModelRequest
-from tasks.models.claude.sending import Clock, LiveSender, Sender
-from tasks.store.entries import HeldError
-from tasks.store.journal import Attempt, Journal, Kept
+from tasks.models.claude.sending import Clock, LiveSender
+from tasks.store.journal import Attempt, Journal, Kept, OpenBatch
 
-_MARGIN_S: Final = 60.0
+# Not the name of an error: the reply is on its way, and another run will have it.
+IN_BATCH: Final = "InBatch"
 _FIRST_LOOK_S: Final = 0.2
 _LONGEST_LOOK_S: Final = 2.0
-_LOOK_AT_CLOSING_S: Final = 0.1
+_LOOK_AT_ENDING_S: Final = 0.1
 # A token of text takes two bytes or more nearly everywhere. A bound that always holds, one byte a token, would set
 # three or four times the real cost aside and leave most of a budget unused.
 _BYTES_A_TOKEN: Final = 2
@@ -41,6 +42,28 @@ class Bought(NamedTuple):
     paid: bool
 
 
+class BatchSender(Protocol):
+    """A way to get replies by the batch: it does not buy twice, and keeps replies itself."""
+
+    async def send(self, settings: ClaudeSettings, request_key: str, attempt: int, params: Mapping[str, Any]) -> Bought:
+        """Send a request with others and wait for its reply.
+
+        Raises:
+            CallFailedError: When none came.
+            FourcellsError: When the run has to stop.
+        """
+        ...
+
+
+def custom_id_of(request_key: str, attempt: int) -> str:
+    """The name of a request in its batch: at most 64 letters, digits, "-" and "_".
+
+    >>> custom_id_of("0f", 1)
+    '0f-1'
+    """
+    return f"{request_key}-{attempt}"
+
+
 @dataclass(eq=False)
 class Buy:
     """One attempt at one request on its way to the journal.
@@ -48,6 +71,7 @@ class Buy:
     Attributes:
         n_waiting: Talks that want it; when nobody does any more, and nothing was sent, it ends.
         paid: False when the reply turned out to be there.
+        look_s: Seconds until the next look whether another process is through with it.
     """
 
     request_key: str
@@ -55,6 +79,12 @@ class Buy:
     task: "asyncio.Task[Kept]" = field(init=False)
     n_waiting: int = 0
     paid: bool = False
+    look_s: float = _FIRST_LOOK_S
+
+    @property
+    def call(self) -> Call:
+        """Its name in claims."""
+        return self.request_key, self.attempt
 
 
 @dataclass(eq=False)
@@ -63,18 +93,16 @@ class Purchases:
 
     Attributes:
         journal: Where replies are kept before anybody reads them.
-        sender: How calls are made.
-        live: For what goes one by one anyway.
-        batch: Whether `sender` sends batches, which has its own way of not buying twice, and of keeping replies.
+        live: Makes calls one by one.
+        batches: Makes them instead, in a run that sends batches.
         committed: Tasks that wait for a reply that was asked for, or keep one: these are never cancelled.
         owner: Names this run in claims.
     """
 
     journal: Journal
     budget: Budget
-    sender: Sender
     live: LiveSender
-    batch: bool
+    batches: BatchSender | None
     owner: str
     committed: "set[asyncio.Task[Any]]"
     clock: Clock
@@ -85,7 +113,19 @@ class Purchases:
         self._buys: dict[tuple[str, int], Buy] = {}
         self._last: dict[str, int] = {}
         self._keeps = Grouped(self.writers, self._keep_all)
-        self._claims = Grouped(self.writers, self._claim_all, here=self._claim_now, unwanted=self._give_back)
+        self._holds = Holds(self.journal, owner=self.owner, writers=self.writers)
+        self._on_the_way = OnTheWay(self.journal)
+        self._unkept: StoreError | None = None
+        self._ending: asyncio.Task[None] | None = None
+
+    @property
+    def batch(self) -> bool:
+        """Whether calls are sent in batches."""
+        return self.batches is not None
+
+    def resume(self) -> None:
+        """Buy again after a reply could not be kept: the disk may have room by now."""
+        self._unkept = None
 
     def attempts(self, request_key: str, n_kept: int) -> range:
         """Attempts that this run may make at a request of which none of the kept replies is usable.
@@ -118,6 +158,8 @@ class Purchases:
             CallFailedError: When no reply came.
             FourcellsError: When the run has to stop.
         """
+        if self._unkept is not None:
+            raise self._unkept
         name = (request_key, attempt)
         buy = self._buys.get(name)
         first = buy is None
@@ -141,7 +183,7 @@ class Purchases:
         while pending := [buy for buy in begun if not buy.n_waiting and not buy.task.done()]:
             for buy in pending:
                 self._end_unwanted(buy)
-            await asyncio.wait([buy.task for buy in pending], timeout=_LOOK_AT_CLOSING_S)
+            await asyncio.wait([buy.task for buy in pending], timeout=_LOOK_AT_ENDING_S)
 
     def _end_unwanted(self, buy: Buy) -> None:
         if not buy.n_waiting and not buy.task.done() and buy.task not in self.committed:
@@ -161,75 +203,94 @@ class Purchases:
             del self._buys[buy.request_key, buy.attempt]
 
     async def _buy(self, buy: Buy, settings: ClaudeSettings, params: Mapping[str, Any]) -> Kept:
-        if not self.batch:
-            found = await self._claimed_or_found(buy, settings)
-            if found is not None:
-                return found
-        buy.paid = True
         try:
+            if self.batches is None:
+                return await self._buy_live(buy, settings, params)
             return await self._pay(buy, settings, params)
+        except asyncio.CancelledError:
+            if self._unkept is not None:
+                raise self._unkept from None
+            raise
+
+    async def _buy_live(self, buy: Buy, settings: ClaudeSettings, params: Mapping[str, Any]) -> Kept:
+        while not await self._claimed(buy):
+            # Another process is at it, or was when we looked.
+            if (found := self._found(buy)) is not None:
+                return found
+        try:
+            kept = await self._kept_before(buy)
+            if kept is None:
+                kept = await self._pay(buy, settings, params)
         except CallFailedError:
             # Waited for, so that whoever tries again at once is not held up by us.
-            if not self.batch:
-                with contextlib.suppress(FourcellsError):
-                    await asyncio.shield(asyncio.wrap_future(self._release(buy)))
+            with contextlib.suppress(FourcellsError):
+                await asyncio.shield(asyncio.wrap_future(self._holds.release([buy.call])))
             raise
         except BaseException:
             # Who is cancelled, or stops the run, has no time; and a claim ends with its process anyway.
-            if not self.batch:
-                self._release(buy)
+            self._holds.release([buy.call])
             raise
+        self._holds.let_go([buy.call])
+        return kept
+
+    async def _kept_before(self, buy: Buy) -> Kept | None:
+        """The reply that another process kept before we had the claim.
+
+        Raises:
+            CallFailedError: When it is in an open batch.
+        """
+        # In this order, since a batch is closed after its replies are kept.
+        batch = await self._on_the_way.batch_of(custom_id_of(*buy.call))
+        kept = self._found(buy)
+        if kept is None and batch is not None:
+            raise CallFailedError(_in_batch(batch))
+        return kept
+
+    async def _claimed(self, buy: Buy) -> bool:
+        """Claim an attempt; False after a wait when another process is buying it."""
+        if await self._holds.claim(buy.call):
+            return True
+        await self.clock.sleep(buy.look_s)
+        buy.look_s = min(_LONGEST_LOOK_S, buy.look_s * 1.5)
+        return False
 
     async def _pay(self, buy: Buy, settings: ClaudeSettings, params: Mapping[str, Any]) -> Kept:
         worst_usd = self._worst_usd(settings, params)
         if not await self.budget.reserve(worst_usd):
             raise CallFailedError(_OVER_BUDGET)
-        cost_usd = 0.0
+        paid_usd = 0.0
         try:
-            kept = await self.sender.send(settings, buy.request_key, buy.attempt, params)
-            cost_usd = kept.cost_usd
-            if not self.batch:
+            if self.batches is None:
+                kept = await self.live.send(settings, buy.request_key, buy.attempt, params)
+                # Whatever becomes of it now.
+                buy.paid, paid_usd = True, kept.cost_usd
                 await self._keeps.do(Attempt(buy.request_key, buy.attempt, kept))
+            else:
+                kept, buy.paid = await self.batches.send(settings, buy.request_key, buy.attempt, params)
+                paid_usd = kept.cost_usd if buy.paid else 0.0
+        except StoreError as error:
+            self._buy_no_more(error)
+            raise
         finally:
-            self.budget.settle(worst_usd, cost_usd)
+            self.budget.settle(worst_usd, paid_usd)
         return kept
 
-    async def _claimed_or_found(self, buy: Buy, settings: ClaudeSettings) -> Kept | None:
-        """Claim an attempt, or wait for the reply that another process is buying."""
-        # Long enough for every repetition; a process that ends takes its claims with it, so nobody waits for the dead.
-        seconds = settings.patience_s + settings.deadline_s + _MARGIN_S
-        look_s = _FIRST_LOOK_S
-        while not await self._claims.do((buy, seconds)):
-            await self.clock.sleep(look_s)
-            look_s = min(_LONGEST_LOOK_S, look_s * 1.5)
-            if (found := self._found(buy)) is not None:
-                return found
-        # Between our look into the journal and the claim another process may have bought it.
-        found = self._found(buy)
-        if found is not None:
-            self._release(buy)
-        return found
+    def _buy_no_more(self, error: StoreError) -> None:
+        """A reply was not kept, so the next ones would be lost as well: end all that is not in flight."""
+        if self._unkept is None:
+            self._unkept = error
+            self._ending = asyncio.create_task(self._end_all())
 
-    def _keep_all(self, attempts: list[Attempt]) -> list[None]:
-        self.journal.keep_all(attempts)
-        return [None] * len(attempts)
+    async def _end_all(self) -> None:
+        while self._unkept is not None and (buys := [buy for buy in self._buys.values() if not buy.task.done()]):
+            for buy in buys:
+                # What is in flight may come back without a reply, and would be sent again.
+                if buy.task not in self.committed:
+                    buy.task.cancel()
+            await asyncio.wait([buy.task for buy in buys], timeout=_LOOK_AT_ENDING_S)
 
-    def _claim_now(self, wanted: list[tuple[Buy, float]]) -> list[bool] | None:
-        try:
-            return self._claim_all(wanted, patience_s=0.0)
-        except HeldError:
-            return None
-
-    def _claim_all(self, wanted: list[tuple[Buy, float]], *, patience_s: float | None = None) -> list[bool]:
-        claims = [(buy.request_key, buy.attempt, seconds) for buy, seconds in wanted]
-        return self.journal.claim_all(claims, owner=self.owner, patience_s=patience_s)
-
-    def _give_back(self, wanted: tuple[Buy, float], claimed: bool) -> None:  # noqa: FBT001 - a result, not a switch
-        if claimed:
-            self._release(wanted[0])
-
-    def _release(self, buy: Buy) -> "Future[None]":
-        return self.writers.submit(self.journal.release, buy.request_key, buy.attempt, owner=self.owner)
+    def _keep_all(self, attempts: list[Attempt]) -> list[bool]:
+        return self.journal.keep_all(attempts)
 
     def _found(self, buy: Buy) -> Kept | None:
         replies = self.journal.replies(buy.request_key)
@@ -244,3 +305,12 @@ class Purchases:
 
 def _discard(begun: set[Buy], buy: Buy, _: object) -> None:
     begun.discard(buy)
+
+
+def _in_batch(batch: OpenBatch) -> Failure:
+    name = "that is being submitted" if batch.batch_id is None else batch.batch_id
+    return Failure(
+        state=State.ERRORED,
+        kind=IN_BATCH,
+        message=f"it is in message batch {name}, on its way; the same command with --batch waits for it",
+    )

@@ -1,5 +1,6 @@
 """The journal: what is kept stays, for every thread and process; what cannot be kept or read is said."""
 
+import itertools
 import json
 import pickle
 import signal
@@ -22,6 +23,7 @@ from tasks.store.entries import Entries
 from tasks.store.journal import Attempt, Journal, Kept
 from tests.claims import claim
 
+NUMBERS = itertools.count()
 KEY, OTHER = "a" * 32, "b" * 32
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -99,8 +101,9 @@ ANY_KEPT = st.builds(
 
 @given(written=ANY_KEPT)
 def test_what_is_kept_is_read_back(written: Kept, one_journal: Journal) -> None:
-    one_journal.keep(KEY, 0, written)
-    assert one_journal.replies(KEY) == [written]
+    key = f"{next(NUMBERS):032x}"
+    assert one_journal.keep(key, 0, written)
+    assert one_journal.replies(key) == [written]
 
 
 def test_a_body_of_ten_megabytes_stays_inside_the_database(journal: Journal, folder: Path) -> None:
@@ -154,6 +157,24 @@ for number in range(40):
 def test_several_are_kept_in_one_transaction(journal: Journal) -> None:
     journal.keep_all(Attempt(f"key {number}", 0, kept(str(number))) for number in range(500))
     assert journal.replies("key 499") == [kept("499")]
+
+
+def test_a_reply_that_is_there_stays_and_who_brings_it_again_is_told(journal: Journal, folder: Path) -> None:
+    other = Journal(folder)
+    assert journal.keep(KEY, 0, kept("first"))
+    assert not other.keep(KEY, 0, kept("second"))
+    again = [Attempt(KEY, 0, kept("third")), Attempt(KEY, 1, kept("new")), Attempt(KEY, 1, kept("twice"))]
+    assert other.keep_all(again) == [False, True, False]
+    assert journal.replies(KEY) == [kept("first"), kept("new")]
+    other.close()
+
+
+def test_of_many_who_bring_one_reply_one_is_the_first(folder: Path) -> None:
+    journals = [Journal(folder) for _ in range(4)]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda n: journals[n % 4].keep(KEY, 0, kept()), range(32))).count(True) == 1
+    for opened in journals:
+        opened.close()
 
 
 def test_an_interrupted_writer_leaves_the_others_their_turn(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:

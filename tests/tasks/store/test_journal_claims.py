@@ -73,3 +73,34 @@ def test_one_of_many_gets_the_claim(folder: Path) -> None:
     assert claims.count(True) == 1
     for journal in journals:
         journal.close()
+
+
+def test_a_renewed_claim_has_its_time_from_then_on(journal: Journal, folder: Path) -> None:
+    second = Journal(folder)
+    assert claim(journal, KEY, 0, owner="run", seconds=60)
+    assert journal.renew_all([(KEY, 0, 60.0), (KEY, 1, 60.0)], owner="run") == [True, False]
+    assert not claim(second, KEY, 0, owner="other", seconds=60)
+    assert journal.renew_all([(KEY, 0, -1.0)], owner="run") == [True]
+    assert claim(second, KEY, 0, owner="other", seconds=60)
+    second.close()
+
+
+def test_what_has_run_out_or_is_another_ones_is_not_renewed(journal: Journal, folder: Path) -> None:
+    second = Journal(folder)
+    assert claim(journal, KEY, 0, owner="run", seconds=-1)
+    assert claim(journal, KEY, 1, owner="run", seconds=60)
+    wanted = [(KEY, 0, 60.0), (KEY, 1, 60.0)]
+    assert second.renew_all(wanted, owner="run") == [False, False]
+    assert journal.renew_all(wanted, owner="other") == [False, False]
+    assert journal.renew_all(wanted, owner="run") == [False, True]
+    assert claim(second, KEY, 0, owner="other", seconds=60)
+    second.close()
+
+
+def test_several_are_given_back_at_once(journal: Journal, folder: Path) -> None:
+    second = Journal(folder)
+    assert all(claim(journal, KEY, n, owner="run", seconds=60) for n in range(3))
+    assert claim(second, KEY, 3, owner="other", seconds=60)
+    journal.release_all([(KEY, n) for n in (0, 2, 3, 4)], owner="run")
+    assert [claim(second, KEY, n, owner="third", seconds=60) for n in range(5)] == [True, False, True, False, True]
+    second.close()

@@ -9,6 +9,7 @@ from schemas.state import State
 from tasks.models.claude.batches import Batches
 from tasks.models.claude.budget import Budget
 from tasks.models.claude.errors import CallFailedError
+from tasks.models.claude.purchases import Bought
 from tasks.store.journal import Journal, Kept
 from tests.tasks.models.claude.batch_double import Double, FakeClock
 
@@ -36,6 +37,10 @@ class Run:
         )
 
     async def send(self, *keys: str, settings: ClaudeSettings = SEAT, attempt: int = 0) -> list[Outcome]:
+        bought = await self.buy(*keys, settings=settings, attempt=attempt)
+        return [each.kept if isinstance(each, Bought) else each for each in bought]
+
+    async def buy(self, *keys: str, settings: ClaudeSettings = SEAT, attempt: int = 0) -> list[Bought | BaseException]:
         sends = [self.batches.send(settings, key, attempt, PARAMS) for key in keys]
         return list(await asyncio.wait_for(asyncio.gather(*sends, return_exceptions=True), timeout=30))
 

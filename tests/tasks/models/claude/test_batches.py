@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ from tasks.models.claude import batches as batches_module
 from tasks.models.claude.batch_watch import CANCELED, EXPIRED, OVERDUE
 from tasks.models.claude.batches import LOST
 from tasks.models.claude.errors import TOO_LONG, EndpointError
-from tasks.store.journal import Journal, Kept, OpenBatch
+from tasks.models.claude.purchases import Bought
+from tasks.store.journal import Journal, OpenBatch
 from tests.tasks.models.claude.batch_double import Double, errored
 from tests.tasks.models.claude.batch_runs import (
     KEYS,
@@ -130,8 +131,8 @@ def test_a_batch_is_closed_before_its_last_result_is_told(double: Double, journa
     async def scene() -> None:
         sending = asyncio.create_task(Run(double, journal).send(KEYS[0]))
 
-        def check(batch: OpenBatch) -> None:
-            finish(batch)
+        def check(batch: OpenBatch, *, unread: Collection[str] = ()) -> None:
+            finish(batch, unread=unread)
             assert not sending.done()
 
         journal.finish = check  # type: ignore[method-assign]
@@ -208,7 +209,7 @@ def test_a_batch_that_never_ends_does_not_hold_the_run(double: Double, journal: 
 def test_a_full_disk_stops_the_run_and_the_batch_stays_open(double: Double, journal: Journal) -> None:
     keep_all = journal.keep_all
 
-    def full(attempts: object) -> None:
+    def full(attempts: object) -> list[bool]:
         raise FourcellsError("the disk is full")
 
     journal.keep_all = full  # type: ignore[method-assign]
@@ -222,7 +223,7 @@ def test_a_full_disk_stops_the_run_and_the_batch_stays_open(double: Double, jour
 def test_text_that_has_no_utf_8_is_sent_as_an_escape(double: Double, journal: Journal) -> None:
     run = Run(double, journal)
 
-    async def scene() -> Kept:
+    async def scene() -> Bought:
         return await run.batches.send(SEAT, KEYS[0], 0, PARAMS | {"stop_sequences": ["\ud800", "ä"]})
 
     asyncio.run(scene())

@@ -20,6 +20,7 @@ from tasks.models.claude.connection import wire
 from tasks.models.claude.conversation import Conversation
 from tasks.models.claude.desk import Desk
 from tasks.models.claude.errors import EndpointError
+from tasks.models.claude.purchases import Bought
 from tasks.models.claude.request import request_key
 from tasks.store.journal import Journal, Kept
 from tests.claims import claim
@@ -36,6 +37,10 @@ def kept(text: str) -> Kept:
         cost_usd=0.5,
         batch=False,
     )
+
+
+def _ignore(_: object) -> None:
+    """For what a lambda does beside."""
 
 
 def test_every_talk_has_its_result(endpoint: Endpoint, make_desk: MakeDesk) -> None:
@@ -95,7 +100,7 @@ def test_what_another_process_is_buying_is_waited_for(
     settings = endpoint.settings()
     key = request_key(settings, request(settings))
     assert claim(other, key, 0, owner="other", seconds=100)
-    clock.on_wait = lambda n: other.keep(key, 0, kept("theirs")) if n == 3 else None
+    clock.on_wait = lambda n: _ignore(n == 3 and other.keep(key, 0, kept("theirs")))
     [given] = make_desk().converse(settings, [asking()])
     assert (given.reply, given.spent.cost_usd, given.spent.paid_usd) == ("theirs", 0.5, 0.0)
     assert clock.waits == pytest.approx([0.2, 0.3, 0.45])
@@ -258,17 +263,16 @@ def test_another_way_of_sending_takes_the_same_path(endpoint: Endpoint, journal:
 
         async def send(
             self, settings: ClaudeSettings, request_key: str, attempt: int, params: Mapping[str, Any]
-        ) -> Kept:
+        ) -> Bought:
             assert settings.model == params["model"]
             self.n += 1
             if self.n == 200:
                 self.all_there.set()
             await self.all_there.wait()
-            journal.keep(request_key, attempt, kept("by batch"))
-            return kept("by batch")
+            return Bought(kept("by batch"), paid=journal.keep(request_key, attempt, kept("by batch")))
 
     made = Desk(journal, budget=Budget(None), owner="run", batch=True)
-    made._purchases.sender = Everything()
+    made._purchases.batches = Everything()
     given = list(made.converse(endpoint.settings(), many(200)))
     assert {one.reply for one in given} == {"by batch"}
     assert {one.spent.paid_usd for one in given} == {0.5}
