@@ -33,8 +33,12 @@ link: $(READY)
 	@case ":$$PATH:" in *":$(HOME)/.local/bin:"*) ;; *) \
 	  echo "For the command fourcells in any folder: export PATH=\"$(HOME)/.local/bin:\$$PATH\"";; esac
 
+# Tests of the flow mostly wait for servers, so they run beside the others; what they said follows.
 test: lint types
-	$(BIN)/python -m pytest --quiet
+	@said=$$(mktemp); \
+	$(BIN)/python -m pytest --quiet -p no:cacheprovider tests/flows > $$said 2>&1 & flows=$$!; \
+	$(BIN)/python -m pytest --quiet --ignore=tests/flows; others=$$?; \
+	wait $$flows; flows=$$?; cat $$said; rm -f $$said; exit $$((flows | others))
 
 lint: $(READY)
 	$(BIN)/ruff format --check --quiet .

@@ -21,6 +21,12 @@ class State(StrEnum):
 FAILED: Final = frozenset(State) - {State.SCORED, State.NOT_APPLICABLE}
 
 
+# Kinds of failure that are no attempt: what was asked for is in a batch, on its way.
+IN_BATCH: Final = "InBatch"
+BATCH_UNREAD: Final = "BatchUnread"
+ON_ITS_WAY: Final = frozenset({IN_BATCH, BATCH_UNREAD})
+
+
 class Reason(StrEnum):
     """Why there is nothing to score."""
 

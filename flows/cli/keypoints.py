@@ -81,6 +81,7 @@ def _ask(drafts: "Drafts", budget: float | None) -> None:
     store = Store(plan.workspace / "store")
     store.prepare()
     journal = Journal(store.journal_folder)
+    journal.ready()
     try:
         desk = Desk(journal, budget=Budget(budget), owner=new_run_id())
         for _ in counted(drafts.run(desk), n=len(plan.wanted), what="questions"):

@@ -76,6 +76,7 @@ class Run:
         with self._guard:
             if self._desk is None:
                 journal = Journal(self.store.journal_folder)
+                journal.ready()
                 budget = Budget(self.plan.budget_usd)
                 self._desk = Desk(journal, budget=budget, batch=self.plan.batch, owner=self.plan.run_id)
             return self._desk

@@ -6,7 +6,7 @@ import time
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 from schemas.errors import StoreError
 from tasks.store.claims import Claims
 from tasks.store.entries import Entries, Transaction, damaged
+from tasks.store.open_batch import OpenBatch
 
 # Results of a batch can be fetched for 29 days; after that nobody can attach to it any more, and its id is deleted.
 _REMEMBER_S: Final = 30 * 86_400.0
@@ -53,32 +54,6 @@ class Attempt(NamedTuple):
     kept: Kept
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenBatch:
-    """A message batch whose results are not all kept yet.
-
-    Attributes:
-        intent_id: Ours, from before it was submitted.
-        endpoint: Where it was submitted.
-        created_at_s: Unix time of the intent.
-        requests: Custom ids of its requests, by a label that says what whoever reads the results has to know.
-        after: Id of the batch that was the endpoint's newest before; None when it had none.
-        batch_id: The server's; None when the process ended, or is, between submitting and storing it.
-    """
-
-    intent_id: str
-    endpoint: str
-    created_at_s: float
-    requests: Mapping[str, tuple[str, ...]]
-    after: str | None = None
-    batch_id: str | None = None
-
-    @property
-    def custom_ids(self) -> set[str]:
-        """Of all its requests."""
-        return {custom_id for custom_ids in self.requests.values() for custom_id in custom_ids}
-
-
 @dataclass(eq=False)
 class _Waiting:
     """Entries of one caller, on their way into a common transaction."""
@@ -104,6 +79,14 @@ class Journal:
         self._queue: list[_Waiting] = []
         self._queue_guard = threading.Lock()
         self._writer = threading.Lock()
+
+    def ready(self) -> None:
+        """Open what replies are kept in, before any is paid for.
+
+        Raises:
+            StoreError: When it cannot be written.
+        """
+        self._replies.write(lambda _: None)
 
     def replies(self, request_key: str) -> list[Kept]:
         """All kept replies to a request: attempts 0, 1, … in order, up to the first that is missing.
@@ -211,7 +194,7 @@ class Journal:
 
         def record(cache: Transaction) -> OpenBatch | None:
             names = [name for name in cache.iterkeys() if name.startswith(_OPEN)]
-            batches = [_open_batch(value) for name in names if (value := cache.get(name)) is not None]
+            batches = [OpenBatch.read(value) for name in names if (value := cache.get(name)) is not None]
             taken = {custom_id for batch in batches for custom_id in batch.custom_ids}
             free: dict[str, tuple[str, ...]] = {}
             for label, custom_ids in requests.items():
@@ -223,7 +206,7 @@ class Journal:
             batch = OpenBatch(
                 intent_id=intent_id, endpoint=endpoint, created_at_s=made_at_s, requests=free, after=after
             )
-            cache.set(_OPEN + intent_id, _encode_batch(batch))
+            cache.set(_OPEN + intent_id, batch.encoded())
             return batch
 
         return self._batches.write(record)
@@ -238,7 +221,7 @@ class Journal:
         def record(cache: Transaction) -> None:
             value = cache.get(_OPEN + intent_id)
             if value is not None:
-                cache.set(_OPEN + intent_id, _encode_batch(replace(_open_batch(value), batch_id=batch_id)))
+                cache.set(_OPEN + intent_id, replace(OpenBatch.read(value), batch_id=batch_id).encoded())
 
         self._batches.write(record)
 
@@ -249,7 +232,7 @@ class Journal:
             StoreError: As above.
         """
         values = [self._batches.get(name) for name in self._batches.keys() if name.startswith(_OPEN)]  # noqa: SIM118
-        return sorted((_open_batch(value) for value in values if value), key=lambda batch: batch.created_at_s)
+        return sorted((OpenBatch.read(value) for value in values if value), key=lambda batch: batch.created_at_s)
 
     def batches_stamp(self) -> tuple[tuple[int, int], ...]:
         """Something that is another one after every change of an open batch, and takes microseconds to get.
@@ -277,9 +260,9 @@ class Journal:
         def record(cache: Transaction) -> None:
             value = cache.get(_OPEN + batch.intent_id)
             # Another process may have read some of them.
-            rest = None if value is None else _only(_open_batch(value), unread)
+            rest = None if value is None else OpenBatch.read(value).only(unread)
             if rest is not None:
-                cache.set(_OPEN + batch.intent_id, _encode_batch(rest))
+                cache.set(_OPEN + batch.intent_id, rest.encoded())
                 return
             cache.delete(_OPEN + batch.intent_id)
             # Nothing is ever evicted, so what is over is deleted where more is made.
@@ -378,20 +361,3 @@ def _encode(kept: Kept) -> bytes:
         "crc32": zlib.crc32(body),
     }
     return json.dumps(header).encode() + b"\n" + body
-
-
-def _encode_batch(batch: OpenBatch) -> bytes:
-    return json.dumps({field.name: getattr(batch, field.name) for field in fields(batch)}).encode()
-
-
-def _open_batch(value: bytes) -> OpenBatch:
-    found = json.loads(value)
-    found["requests"] = {label: tuple(custom_ids) for label, custom_ids in found["requests"].items()}
-    return OpenBatch(**found)
-
-
-def _only(batch: OpenBatch, custom_ids: Collection[str]) -> OpenBatch | None:
-    """A batch with some of its requests only; None when none is left."""
-    requests = {label: tuple(each for each in ids if each in custom_ids) for label, ids in batch.requests.items()}
-    requests = {label: ids for label, ids in requests.items() if ids}
-    return replace(batch, requests=requests) if requests else None

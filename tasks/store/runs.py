@@ -25,7 +25,7 @@ from schemas.errors import StoreDamagedError
 from schemas.plan import Plan, Shard, StageCount
 from schemas.question import AskedQuestion
 from schemas.record import Record
-from schemas.state import FAILED, State
+from schemas.state import FAILED, ON_ITS_WAY, State
 from schemas.trail import Step, Trail
 from tasks.store.files import write_quickly, write_whole
 from tasks.store.layout import TRAIL
@@ -300,8 +300,10 @@ def failed_attempts(runs: Path, record: str, *, but_for: str) -> dict[str, Attem
             log.warning("failed attempts of run %s are not counted: %s", run.run_id, error)
             continue
         failed = table.filter(pc.is_in(table.column(names[1]), value_set=pa.array(_TRIED)))
-        # Setups of one run may share a row: that is one attempt. What was given up without trying is none.
-        tried = {key: rest for key, *rest, new in zip(*failed.to_pydict().values(), strict=True) if new}
+        # Setups of one run may share a row: that is one attempt. What was given up without trying is none, nor is what
+        # waits for a batch.
+        rows = zip(*failed.to_pydict().values(), strict=True)
+        tried = {key: rest for key, *rest, new in rows if new and rest[1] not in ON_ITS_WAY}
         for key, (state, reason, message) in tried.items():
             before = found[key].count if key in found else 0
             found[key] = Attempts(count=before + 1, state=state, reason=reason or "", message=message or "")

@@ -38,6 +38,13 @@ def fourcells(environment: dict[str, str], *options: str) -> str:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=180).stdout
 
 
+def refused(environment: dict[str, str], *options: str) -> str:
+    command = [sys.executable, "-m", "flows.cli", *options]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=180)
+    assert done.returncode == 2
+    return done.stderr
+
+
 def prefect(environment: dict[str, str], *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "prefect", *options]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=180)
@@ -66,6 +73,10 @@ def processes_of(folder: Path) -> list[str]:
 def test_round_trip(environment: dict[str, str], workspace: Path, tmp_path: Path) -> None:
     again = fourcells(environment, "up", "--workspace", str(workspace))
     assert environment["PREFECT_API_URL"] in again, "up is safe to call twice"
+    other = write_workspace(tmp_path / "other")
+    assert "run already, over" in refused(environment, "up", "--workspace", str(other))
+    late = {**environment, "ANTHROPIC_API_KEY": "set-later"}
+    assert "without ANTHROPIC_API_KEY" in refused(late, "up")
 
     ran = prefect(environment, "deployment", "run", "evaluate/nightly", "--watch")
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -94,10 +105,23 @@ def wait_for(what: str, found: Callable[[], bool], *, patience_s: float = 90) ->
         time.sleep(0.1)
 
 
+def flow_runs(environment: dict[str, str]) -> list[dict[str, Any]]:
+    """The flow runs that were asked for, the oldest first; those of a schedule are still to come."""
+    found = [run for run in asked(environment, "flow_runs/filter") if not run["auto_scheduled"]]
+    return sorted(found, key=lambda run: str(run["created"]))
+
+
 def states(environment: dict[str, str]) -> list[str]:
-    """How the flow runs stand, the oldest first."""
-    runs = sorted(asked(environment, "flow_runs/filter"), key=lambda run: run["created"])
-    return [run["state_name"] for run in runs]
+    """How they stand."""
+    return [run["state_name"] for run in flow_runs(environment)]
+
+
+def wait_for_states(environment: dict[str, str], wanted: set[str]) -> None:
+    """Until the newest flow run is in one of these states; a final state that is none of them is told at once."""
+    final = {"Completed", "Failed", "Crashed", "Cancelled"}
+    wait_for("the newest run has come so far", lambda: states(environment)[-1] in wanted | final)
+    runs = flow_runs(environment)
+    assert runs[-1]["state_name"] in wanted, [(run["state_name"], run["state"].get("message")) for run in runs]
 
 
 @pytest.fixture
@@ -117,7 +141,7 @@ def test_a_killed_run_is_marked_and_the_next_computes_the_rest(larger: Path, env
 
     second = prefect(environment, "deployment", "run", "evaluate/nightly")
     assert second.returncode == 0
-    wait_for("the second run is cancelled", lambda: states(environment)[-1] == "Cancelled")
+    wait_for_states(environment, {"Cancelled"})
 
     runners = [p for p in psutil.process_iter() if running_flow(p, environment)]
     assert runners
@@ -125,46 +149,30 @@ def test_a_killed_run_is_marked_and_the_next_computes_the_rest(larger: Path, env
         process.kill()
     wait_for("the first run is marked", lambda: states(environment)[0] == "Crashed")
 
-    saved = len(stored(larger)["answer"])
-    summary = run_all(larger)
-    assert totals(summary, "reused")["generate"] >= saved > 0, "what was saved is not computed again"
-    assert totals(summary, "computed")["attribute"] > 0, "the rest is"
-    assert sum(summary["setups"]["v1"]["cells"].values()) == 4_008
-
-
-def test_down_in_the_middle_leaves_the_slot_and_the_schedules(larger: Path, environment: dict[str, str]) -> None:
+    # Its successor is caught in the middle by `down`, and must not hold the deployment's one slot for ever.
     [deployment] = asked(environment, "deployments/filter")
     [schedule] = deployment["schedules"]
     assert (schedule["active"], schedule["schedule"]["cron"]) == (False, "0 3 * * *")
     made = prefect(environment, "deployment", "schedule", "create", "evaluate/nightly", "--cron", "30 4 * * *")
     assert made.returncode == 0, made.stderr
-
     assert prefect(environment, "deployment", "run", "evaluate/nightly").returncode == 0
-    wait_for("the first answers", (larger / "store" / "rows" / "answer" / "parts.json").exists)
-    server_home = Path(environment["FOURCELLS_SERVER_HOME"])
+    wait_for_states(environment, {"Running"})
     fourcells(environment, "down")
-    assert processes_of(server_home) == []
-
+    assert processes_of(Path(environment["FOURCELLS_SERVER_HOME"])) == []
     api = fourcells(environment, "up", "--workspace", str(larger))
     assert environment["PREFECT_API_URL"] in api, "the port is the same: nothing else took it"
-    assert states(environment)[0] == "Crashed"
+    assert states(environment)[-1] == "Crashed"
     crons = {one["schedule"]["cron"] for one in asked(environment, "deployments/filter")[0]["schedules"]}
     assert crons == {"0 3 * * *", "30 4 * * *"}
     assert prefect(environment, "deployment", "run", "evaluate/nightly").returncode == 0
-    wait_for("the next run begins", lambda: states(environment)[-1] in {"Running", "Completed"})
+    wait_for_states(environment, {"Running", "Completed"})
+    fourcells(environment, "down")
 
-
-def test_up_does_not_call_another_workspace_started(environment: dict[str, str], tmp_path: Path) -> None:
-    other = write_workspace(tmp_path / "other")
-    command = [sys.executable, "-m", "flows.cli", "up", "--workspace", str(other)]
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=180)
-    assert said.returncode == 2
-    assert "run already, over" in said.stderr
-    command[-2:] = []
-    late = {**environment, "ANTHROPIC_API_KEY": "set-later"}
-    said = subprocess.run(command, env=late, capture_output=True, text=True, check=False, timeout=180)
-    assert said.returncode == 2
-    assert "without ANTHROPIC_API_KEY" in said.stderr
+    saved = len(stored(larger)["answer"])
+    summary = run_all(larger)
+    assert totals(summary, "reused")["generate"] >= saved > 0, "what was saved is not computed again"
+    assert totals(summary, "computed")["attribute"] > 0, "the rest is"
+    assert sum(summary["setups"]["v1"]["cells"].values()) == 4_008
 
 
 def running_flow(process: psutil.Process, environment: dict[str, str]) -> bool:

@@ -12,14 +12,15 @@ from typing import Any, Final, TypeAlias
 from schemas.claude import ClaudeSettings
 from schemas.errors import FourcellsError, StoreError
 from schemas.seats import Failure
-from schemas.state import State
+from schemas.state import BATCH_UNREAD, State
 from tasks.models.claude.batch_api import BatchApi, NoSuchBatchError, Status
 from tasks.models.claude.errors import CallFailedError
 from tasks.models.claude.message import read_message
 from tasks.models.claude.prices import Rates, rates_of
 from tasks.models.claude.purchases import Bought
 from tasks.models.claude.sending import Clock
-from tasks.store.journal import Attempt, Journal, Kept, OpenBatch
+from tasks.store.journal import Attempt, Journal, Kept
+from tasks.store.open_batch import OpenBatch
 
 log = logging.getLogger("fourcells.models")
 
@@ -27,8 +28,6 @@ log = logging.getLogger("fourcells.models")
 EXPIRED: Final = "BatchExpired"
 CANCELED: Final = "BatchCanceled"
 OVERDUE: Final = "BatchOverdue"
-# Nor is this: the batch stays open for it, and is read again.
-UNREAD: Final = "BatchUnread"
 _FIRST_POLL_S: Final = 2.0
 _LONGEST_POLL_S: Final = 60.0
 _SLOWER: Final = 1.5
@@ -264,7 +263,7 @@ class Watch:
             self._unread.add(custom_id)
             return Failure(
                 state=State.ERRORED,
-                kind=UNREAD,
+                kind=BATCH_UNREAD,
                 message=f"its result in batch {self.batch.batch_id or ''} cannot be read ({type(error).__name__}: "
                 f"{error}); the same command with --batch reads it again",
             )

@@ -35,7 +35,8 @@ from tasks.models.claude.outbox import Item, Outbox, Watched, request_json
 from tasks.models.claude.purchases import Bought, custom_id_of
 from tasks.models.claude.request import endpoint
 from tasks.models.claude.sending import Clock
-from tasks.store.journal import Journal, OpenBatch
+from tasks.store.journal import Journal
+from tasks.store.open_batch import OpenBatch
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic

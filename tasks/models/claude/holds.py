@@ -10,7 +10,8 @@ from typing import Final, TypeAlias
 from schemas.errors import FourcellsError
 from tasks.models.claude.grouped import Grouped
 from tasks.store.entries import HeldError
-from tasks.store.journal import Journal, OpenBatch
+from tasks.store.journal import Journal
+from tasks.store.open_batch import OpenBatch
 
 log = logging.getLogger("fourcells.models")
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from schemas.claude import ClaudeSettings
 from schemas.errors import FourcellsError, StoreError
 from schemas.seats import Failure
-from schemas.state import State
+from schemas.state import IN_BATCH, State
 from tasks.models.claude.budget import Budget
 from tasks.models.claude.errors import BUDGET, CallFailedError
 from tasks.models.claude.grouped import Grouped
@@ -20,10 +20,9 @@ from tasks.models.claude.holds import Call, Holds, OnTheWay
 from tasks.models.claude.prices import rates_of
 from tasks.models.claude.request import ModelRequest
 from tasks.models.claude.sending import Clock, LiveSender
-from tasks.store.journal import Attempt, Journal, Kept, OpenBatch
+from tasks.store.journal import Attempt, Journal, Kept
+from tasks.store.open_batch import OpenBatch
 
-# Not the name of an error: the reply is on its way, and another run will have it.
-IN_BATCH: Final = "InBatch"
 _FIRST_LOOK_S: Final = 0.2
 _LONGEST_LOOK_S: Final = 2.0
 _LOOK_AT_ENDING_S: Final = 0.1

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from schemas.claude import ClaudeSettings
 from schemas.seats import Failure
@@ -32,19 +32,6 @@ _DEADLINES: Final = 2
 _UNREACHABLE_S: Final = 20.0
 
 Post = Callable[[float], Awaitable["httpx2.Response"]]
-
-
-class Sender(Protocol):
-    """A way to get a reply: one call at a time, or with many others in a batch."""
-
-    async def send(self, settings: ClaudeSettings, request_key: str, attempt: int, params: Mapping[str, Any]) -> Kept:
-        """Send a request and wait for its reply.
-
-        Raises:
-            CallFailedError: When none came.
-            FourcellsError: When the run has to stop.
-        """
-        ...
 
 
 @dataclass(frozen=True)

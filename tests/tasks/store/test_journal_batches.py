@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tasks.store.journal import Journal, OpenBatch
+from tasks.store.journal import Journal
+from tasks.store.open_batch import OpenBatch
 
 DAY_S = 86_400.0
 

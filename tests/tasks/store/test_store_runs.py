@@ -1,6 +1,7 @@
 """Runs: the manifest, read while it is written, and counting of failed attempts."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import tasks.store.runs as runs_module
 from schemas.errors import StoreDamagedError
 from schemas.plan import Plan, PlannedSetup, Shard
 from schemas.setup import Grading, Judge, Setup
-from schemas.state import FAILED, State
+from schemas.state import FAILED, ON_ITS_WAY, State
 from schemas.trail import Step, Trail
 from tasks.store.runs import RunFolder, RunRecord, failed_attempts, list_runs, new_run_id
 
@@ -224,6 +225,11 @@ class TestFailedAttempts:
 
     def test_a_row_that_was_given_up_without_trying_does_not_count(self, tmp_path: Path) -> None:
         _fail(tmp_path, "r0", _failed(new=False))
+        assert failed_attempts(tmp_path, "answer", but_for="") == {}
+
+    @pytest.mark.parametrize("kind", sorted(ON_ITS_WAY))
+    def test_what_waits_for_a_batch_does_not_count(self, kind: str, tmp_path: Path) -> None:
+        _fail(tmp_path, "r0", replace(_failed(), reason=kind))
         assert failed_attempts(tmp_path, "answer", but_for="") == {}
 
     def test_other_records_do_not_count(self, tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from schemas.state import State
+from schemas.state import BATCH_UNREAD, State
 from tasks.models.claude import batch_watch
-from tasks.models.claude.batch_watch import EXPIRED, UNREAD
+from tasks.models.claude.batch_watch import EXPIRED
 from tasks.models.claude.errors import EndpointError
 from tasks.store.journal import Journal
 from tests.tasks.models.claude.batch_double import Double, refusal, succeeded
@@ -61,7 +61,7 @@ def test_an_odd_result_is_its_own_failure_and_can_be_read_again(
     double.results[f"{KEYS[1]}-0"] = result
     good, odd, last = Run(double, journal).ask(*KEYS[:3])
     assert texts([good, last]) == named(KEYS[0], KEYS[2])
-    assert failures([odd]) == [(State.ERRORED, UNREAD)]
+    assert failures([odd]) == [(State.ERRORED, BATCH_UNREAD)]
     assert "the same command with --batch reads it again" in str(odd)
     assert "msgbatch_0" in str(odd)
     assert left_open(journal) == named(KEYS[1])
@@ -75,7 +75,7 @@ def test_a_result_that_is_no_object_is_odd_too(result: object, double: Double, j
     odd = json.dumps({"custom_id": f"{KEYS[0]}-0", "result": result}) + "\n"
     shown_as(double, lambda lines: [*lines[:-1], odd])
     one, two = Run(double, journal).ask(*KEYS[:2])
-    assert failures([one]) == [(State.ERRORED, UNREAD)]
+    assert failures([one]) == [(State.ERRORED, BATCH_UNREAD)]
     assert texts([two]) == named(KEYS[1])
     assert double.n("results") == 1
 
@@ -91,13 +91,13 @@ def test_a_price_that_cannot_be_made_is_its_own_failure(
     double.results[f"{KEYS[0]}-0"] = succeeded("odd")
     double.results[f"{KEYS[0]}-0"]["message"]["usage"]["input_tokens"] = "many"
     odd, good = Run(double, journal).ask(*KEYS[:2])
-    assert failures([odd]) == [(State.ERRORED, UNREAD)]
+    assert failures([odd]) == [(State.ERRORED, BATCH_UNREAD)]
     assert texts([good]) == named(KEYS[1])
 
 
 def test_what_failed_beside_an_odd_result_is_sent_anew(double: Double, journal: Journal) -> None:
     double.results |= {f"{KEYS[0]}-0": {"type": "succeeded"}, f"{KEYS[1]}-0": {"type": "expired"}}
-    assert failures(Run(double, journal).ask(*KEYS[:2])) == [(State.ERRORED, UNREAD), (State.ERRORED, EXPIRED)]
+    assert failures(Run(double, journal).ask(*KEYS[:2])) == [(State.ERRORED, BATCH_UNREAD), (State.ERRORED, EXPIRED)]
     double.results.clear()
     assert texts(Run(double, journal).ask(*KEYS[:2])) == named(*KEYS[:2])
     assert [batch.ids for batch in double.batches.values()] == [named(*KEYS[:2]), named(KEYS[1])]

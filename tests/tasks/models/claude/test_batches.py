@@ -17,7 +17,8 @@ from tasks.models.claude.batch_watch import CANCELED, EXPIRED, OVERDUE
 from tasks.models.claude.batches import LOST
 from tasks.models.claude.errors import TOO_LONG, EndpointError
 from tasks.models.claude.purchases import Bought
-from tasks.store.journal import Journal, OpenBatch
+from tasks.store.journal import Journal
+from tasks.store.open_batch import OpenBatch
 from tests.tasks.models.claude.batch_double import Double, errored
 from tests.tasks.models.claude.batch_runs import (
     KEYS,

@@ -11,7 +11,8 @@ import pytest
 
 from schemas.errors import StoreError
 from tasks.models.claude.holds import Holds, OnTheWay
-from tasks.store.journal import Journal, OpenBatch
+from tasks.store.journal import Journal
+from tasks.store.open_batch import OpenBatch
 from tests.claims import claim
 
 CALL, OTHER = ("a" * 32, 0), ("b" * 32, 1)

@@ -12,13 +12,14 @@ import pytest
 from schemas.claude import ClaudeSettings
 from schemas.errors import StoreError
 from schemas.seats import Failure
-from schemas.state import State
+from schemas.state import IN_BATCH, State
 from tasks.models.claude.budget import Budget
 from tasks.models.claude.connection import wire
 from tasks.models.claude.desk import Desk
-from tasks.models.claude.purchases import IN_BATCH, Bought, custom_id_of
+from tasks.models.claude.purchases import Bought, custom_id_of
 from tasks.models.claude.request import request_key
-from tasks.store.journal import Attempt, Journal, Kept, OpenBatch
+from tasks.store.journal import Attempt, Journal, Kept
+from tasks.store.open_batch import OpenBatch
 from tests.claims import claim
 from tests.tasks.models.claude.conftest import MakeDesk
 from tests.tasks.models.claude.endpoint import Endpoint, FakeClock, Gate, many, refuse, reply, request
