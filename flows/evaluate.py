@@ -6,6 +6,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
@@ -155,7 +156,9 @@ async def _walked(plan: Plan) -> State[str]:
         except BaseException:
             # Whoever stops the flow would otherwise wait for every shard that waits for a model.
             run.stop()
-            mark_interrupted(plan)
+            # A disk that is full keeps nobody from stopping.
+            with suppress(FourcellsError):
+                mark_interrupted(plan)
             raise
     broken = {promise: name for promise, name in promises.items() if not promise.state.is_completed()}
     counts = [await promise.state.aresult() for promise in promises if promise not in broken]
@@ -188,7 +191,7 @@ def _telling(run: Run) -> Callable[[str], None]:
         if now - told[record] > _EVERY_S:
             told[record] = now
             paid = f", ${dollars(run.paid_usd)} paid" if run.paid_usd else ""
-            log.info("%d rows of %s made so far%s", made[record], record, paid)
+            log.info("rows of %s made so far: %d%s", record, made[record], paid)
 
     return tell
 

@@ -10,25 +10,25 @@ _ENDED_BY: Final = "its worker ended before it did; what was computed is saved"
 _UNDER_WAY: Final = ("PENDING", "RUNNING", "CANCELLING")
 
 
-def answers(api: str, *, timeout_s: float = 2.0) -> bool:
+def answers(api: str) -> bool:
     """Whether a server of this address is up."""
-    try:
-        with urllib.request.urlopen(f"{api}/health", timeout=timeout_s) as reply:  # noqa: S310 - a Prefect API
-            return bool(reply.status == 200)
-    except (OSError, ValueError):
-        return False
+    return _health(api, timeout_s=2.0) == 200
 
 
 def is_reachable(api: str) -> bool:
     """Whether anything answers there, be it with a refusal."""
+    return _health(api, timeout_s=_TIMEOUT_S) is not None
+
+
+def _health(api: str, *, timeout_s: float) -> int | None:
     try:
-        with urllib.request.urlopen(f"{api}/health", timeout=_TIMEOUT_S):  # noqa: S310 - a Prefect API
-            return True
+        with urllib.request.urlopen(f"{api}/health", timeout=timeout_s) as reply:  # noqa: S310 - a Prefect API
+            return int(reply.status)
     except urllib.error.HTTPError as refused:
         refused.close()
-        return True
+        return refused.code
     except (OSError, ValueError):
-        return False
+        return None
 
 
 def is_deployed(api: str, name: str) -> bool:
@@ -44,21 +44,15 @@ def add_schedule(api: str, name: str, cron: str) -> None:
         _ask(api, f"deployments/{deployment['id']}/schedules", [entry])
 
 
-def end_orphans(api: str, pool: str) -> int:
-    """Mark runs of a work pool that has no worker as crashed: each would hold its deployment's one slot for ever.
-
-    Returns:
-        How many there were.
-    """
+def end_orphans(api: str, pool: str) -> None:
+    """Mark runs of a work pool that has no worker as crashed: each would hold its deployment's one slot for ever."""
     wanted = {
         "work_pools": {"name": {"any_": [pool]}},
         "flow_runs": {"state": {"type": {"any_": _UNDER_WAY}}},
     }
-    found = _ask(api, "flow_runs/filter", wanted) or []
-    for run in found:
+    for run in _ask(api, "flow_runs/filter", wanted) or ():
         crashed = {"type": "CRASHED", "name": "Crashed", "message": _ENDED_BY}
         _ask(api, f"flow_runs/{run['id']}/set_state", {"state": crashed, "force": True})
-    return len(found)
 
 
 def _ask(api: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - whatever JSON it is

@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import logging
 import sys
 import time
 from collections.abc import Coroutine
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 from uuid import UUID
 
@@ -170,6 +172,20 @@ def test_run_with_a_prefect_api_is_recorded(
     with get_client(sync_client=True) as client:
         found = client.read_artifacts()
     assert any(run_id in str(artifact.description) for artifact in found)
+
+
+def test_a_long_stretch_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    from flows import evaluate as module
+
+    monkeypatch.setattr(module, "_EVERY_S", -1.0)
+    tell = module._telling(cast("Any", SimpleNamespace(paid_usd=0.5)))
+    with caplog.at_level(logging.INFO, logger="fourcells.flow"):
+        tell("answer")
+        tell("answer")
+    assert [record.getMessage() for record in caplog.records] == [
+        "rows of answer made so far: 1, $0.50 paid",
+        "rows of answer made so far: 2, $0.50 paid",
+    ]
 
 
 def test_a_mistake_is_told_before_anything_is_recorded(

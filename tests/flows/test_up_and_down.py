@@ -16,7 +16,7 @@ import pytest
 
 from tests.small_workspace import run_all, stored, totals, write_workspace
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(360)
 
 
 @pytest.fixture
@@ -60,13 +60,13 @@ def asked(environment: dict[str, str], what: str) -> list[dict[str, Any]]:
     return found
 
 
-def processes_of(folder: Path) -> list[str]:
-    """Command lines of living processes whose environment names a server folder."""
+def of_server(folder: Path) -> list[psutil.Process]:
+    """Living processes whose environment names a server folder."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
             if process.status() != psutil.STATUS_ZOMBIE and str(folder) in process.environ().get("PREFECT_HOME", ""):
-                found.append(" ".join(process.cmdline()))
+                found.append(process)
     return found
 
 
@@ -93,7 +93,7 @@ def test_round_trip(environment: dict[str, str], workspace: Path, tmp_path: Path
     assert set(totals(run_all(workspace), "computed").values()) == {0}
 
     assert "stopped server and worker" in fourcells(environment, "down")
-    assert processes_of(tmp_path / "server") == []
+    assert of_server(tmp_path / "server") == []
     assert "nothing was running" in fourcells(environment, "down")
 
 
@@ -158,12 +158,20 @@ def test_a_killed_run_is_marked_and_the_next_computes_the_rest(larger: Path, env
     assert prefect(environment, "deployment", "run", "evaluate/nightly").returncode == 0
     wait_for_states(environment, {"Running"})
     fourcells(environment, "down")
-    assert processes_of(Path(environment["FOURCELLS_SERVER_HOME"])) == []
+    assert of_server(Path(environment["FOURCELLS_SERVER_HOME"])) == []
     api = fourcells(environment, "up", "--workspace", str(larger))
     assert environment["PREFECT_API_URL"] in api, "the port is the same: nothing else took it"
     assert states(environment)[-1] == "Crashed"
     crons = {one["schedule"]["cron"] for one in asked(environment, "deployments/filter")[0]["schedules"]}
     assert crons == {"0 3 * * *", "30 4 * * *"}
+    assert prefect(environment, "deployment", "run", "evaluate/nightly").returncode == 0
+    wait_for_states(environment, {"Running"})
+
+    # And when nobody can say any more how it ended.
+    for process in of_server(Path(environment["FOURCELLS_SERVER_HOME"])):
+        process.kill()
+    fourcells(environment, "up", "--workspace", str(larger))
+    assert states(environment)[-1] == "Crashed"
     assert prefect(environment, "deployment", "run", "evaluate/nightly").returncode == 0
     wait_for_states(environment, {"Running", "Completed"})
     fourcells(environment, "down")

@@ -325,6 +325,15 @@ def test_nobody_pays_without_having_named_it(seated: Path, stub: StubServer, cap
     assert calls(stub) == 0
 
 
+def test_where_no_reply_can_be_kept_none_is_bought(seated: Path, stub: StubServer) -> None:
+    journal = seated / "store" / "journal"
+    journal.mkdir(parents=True)
+    (journal / "replies").write_text("a file in the way", encoding="utf-8")
+    with pytest.raises(FourcellsError):
+        walk_all(seated, **RUN)
+    assert calls(stub) == 0
+
+
 def test_a_missing_key_or_price_stops_before_the_first_stage(seated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = seated / "setups" / "naive.toml"
     path.write_text(path.read_text(encoding="utf-8").replace(WRITER, "claude-of-tomorrow"), encoding="utf-8")

@@ -39,18 +39,6 @@ def kept(body: str = "{}", *, cost_usd: float = 0.25) -> Kept:
     )
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "store" / "journal"
-
-
-@pytest.fixture
-def journal(folder: Path) -> Iterator[Journal]:
-    opened = Journal(folder)
-    yield opened
-    opened.close()
-
-
 @pytest.fixture(scope="module")
 def one_journal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journal]:
     opened = Journal(tmp_path_factory.mktemp("journal"))

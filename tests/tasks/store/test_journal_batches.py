@@ -1,7 +1,6 @@
 """Open batches in the journal: closed for what was read, seen to change, and forgotten when they are over."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,18 +10,6 @@ from tasks.store.journal import Journal
 from tasks.store.open_batch import OpenBatch
 
 DAY_S = 86_400.0
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "store" / "journal"
-
-
-@pytest.fixture
-def journal(folder: Path) -> Iterator[Journal]:
-    opened = Journal(folder)
-    yield opened
-    opened.close()
 
 
 def submitted(journal: Journal, intent_id: str, *custom_ids: str) -> OpenBatch:

@@ -3,29 +3,14 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-
-import pytest
 
 from tasks.store.journal import Journal
 from tests.claims import claim
 
 KEY = "a" * 32
 ROOT = Path(__file__).resolve().parents[3]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "store" / "journal"
-
-
-@pytest.fixture
-def journal(folder: Path) -> Iterator[Journal]:
-    opened = Journal(folder)
-    yield opened
-    opened.close()
 
 
 def _run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:

@@ -10,6 +10,7 @@ from tasks.models.claude import connection
 from tasks.models.claude.budget import Budget
 from tasks.models.claude.desk import Desk
 from tasks.store.journal import Journal
+from tests.tasks.models.claude.batch_double import Double
 from tests.tasks.models.claude.endpoint import Endpoint, FakeClock
 
 _NUMBERS = itertools.count()
@@ -38,6 +39,12 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
     made = Journal(tmp_path / "journal")
     yield made
     made.close()
+
+
+@pytest.fixture
+def double() -> Double:
+    """An endpoint that takes batches."""
+    return Double()
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
 """Results of a message batch that are not what the API promises: one bad line costs no other."""
 
 import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
@@ -15,18 +14,6 @@ from tasks.models.claude.errors import EndpointError
 from tasks.store.journal import Journal
 from tests.tasks.models.claude.batch_double import Double, refusal, succeeded
 from tests.tasks.models.claude.batch_runs import KEYS, Run, failures, named, texts
-
-
-@pytest.fixture
-def double() -> Double:
-    return Double()
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    opened = Journal(tmp_path / "journal")
-    yield opened
-    opened.close()
 
 
 def shown_as(double: Double, change: Callable[[list[str]], list[str]]) -> None:

@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterator
-from pathlib import Path
+from collections.abc import Collection
 from typing import Any
 
 import httpx2
@@ -30,18 +29,6 @@ from tests.tasks.models.claude.batch_runs import (
     named,
     texts,
 )
-
-
-@pytest.fixture
-def double() -> Double:
-    return Double()
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    opened = Journal(tmp_path / "journal")
-    yield opened
-    opened.close()
 
 
 def test_what_is_wanted_at_once_goes_out_in_one_batch_at_half_the_price(double: Double, journal: Journal) -> None:

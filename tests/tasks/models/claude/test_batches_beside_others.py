@@ -25,18 +25,6 @@ from tests.tasks.models.claude.batch_runs import (
 
 
 @pytest.fixture
-def double() -> Double:
-    return Double()
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    opened = Journal(tmp_path / "journal")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def other(tmp_path: Path, journal: Journal) -> Iterator[Journal]:
     """The journal as another process has it."""
     opened = Journal(tmp_path / "journal")

@@ -1,7 +1,6 @@
 """Message batches after crashes, beside other processes and over a bad line: nothing is submitted twice."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
@@ -27,19 +26,6 @@ from tests.tasks.models.claude.batch_runs import (
     texts,
     until,
 )
-
-
-@pytest.fixture
-def double() -> Double:
-    return Double()
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    opened = Journal(tmp_path / "journal")
-    yield opened
-    opened.close()
-
 
 # Crashes and other processes.
 
